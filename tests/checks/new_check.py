@@ -14,12 +14,9 @@ TO_WRITE = "TO WRITE"  # stands in each line that is to be replaced
 
 CHECK = '''"""The check of ``NAME``."""
 
-from collections.abc import Iterator
+from torch import Tensor
 
-import torch
-from torch import Generator, Tensor
-
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases, Generator, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -27,9 +24,9 @@ def right_NAME(x: Tensor) -> Tensor:
     raise NotImplementedError("TO WRITE: the right answer, one assignment a line")
 
 
-def _inputs(generator: Generator) -> Iterator[Case]:
+def _inputs(generator: Generator) -> Cases:
     # TO WRITE: arguments of several sizes, no two of them equal
-    yield [torch.randn(2, 3, 5, generator=generator)]
+    yield [normal(generator, 2, 3, 5)]
 
 
 # TO WRITE: at least 5 mistakes, as vit_check/engine/table.py explains
@@ -51,18 +48,12 @@ ANSWERS = '''from tests.checks.answers import right, wrong_edits
 
 
 # TO WRITE: at least 3 right answers, each in another style
-@right("NAME")
+# TO WRITE: at least 5 wrong ones; what no edit makes is a function under @wrong
+@right
+@wrong_edits("""
+""")
 def first_style(x):
     raise NotImplementedError
-
-
-# TO WRITE: at least 8 wrong ones; what no edit makes is a function under @wrong
-wrong_edits(
-    "NAME",
-    first_style,
-    """
-""",
-)
 '''
 
 

@@ -72,7 +72,7 @@ def test_each_check_has_its_answers(name):
     for what, given, least in (
         ("mistakes in its table", CHECKS[name].mistakes, 5),
         ("right answers in tests/checks/answers", RIGHT[name], 3),
-        ("wrong answers in tests/checks/answers", WRONG[name], 8),
+        ("wrong answers in tests/checks/answers", WRONG[name], 5),
     ):
         assert len(given) >= least, f"{name}: {len(given)} {what}, expected {least}"
     assert len(CHECKS[name].hints) == 3
@@ -85,13 +85,9 @@ def test_every_answer_is_for_a_check():
 
 
 @pytest.mark.parametrize("name, answer", answers(RIGHT))
-def test_right_answers_pass(name, answer, capsys):
+def test_right_answers_pass_whatever_is_drawn(name, answer, capsys):
     assert failure(name, answer) is None
     assert capsys.readouterr().out == f"{name}: right\n"
-
-
-@pytest.mark.parametrize("name, answer", answers(RIGHT))
-def test_right_answers_pass_whatever_is_drawn(name, answer):
     for seed in range(5):
         assert failure(name, answer, seed) is None
 

@@ -9,7 +9,7 @@ import vit_check as check
 from tests.conftest import ROOT
 from vit_check import CheckFailed
 from vit_check.chapters.questions import QUESTIONS
-from vit_check.engine.questions import questions
+from vit_check.engine.questions import numbers, questions
 
 
 def failed(name, value):
@@ -60,18 +60,16 @@ tokens: the number of tokens, with
   = N + 1 +
     0
   rounding 1e-2
-  N
-    the class token is
+  N: the class token is
     a token too
-  math.isqrt(N)
-  2 * side()
-    that is along one side
+  math.isqrt(N) or 2 * side(): that is: along one side
   ? How many
     patches?
   ? Rows times columns.
   ? 2 × 2 + 1.
 share: a share from 0 to 1
   accept no_share
+  if {1: given}[1] < 0.1: is too small
   ? One.
   ? Two.
   ? Three.
@@ -79,7 +77,7 @@ share: a share from 0 to 1
 
 
 def no_share(given):
-    return None if given == 0.5 else "is no share"
+    return None if given < 1 else "is no share"
 
 
 def test_a_question_is_read_from_its_lines():
@@ -92,14 +90,35 @@ def test_a_question_is_read_from_its_lines():
     assert tokens.expected() == 5
     first, second, third = tokens.slips
     assert first.sentence == "the class token is a token too"
-    assert second.sentence == third.sentence == "that is along one side"
+    assert second.sentence == third.sentence == "that is: along one side"
     assert not computed
     assert (first.value, second.value, third.value, third.value) == (4, 2, 6, 6)
     assert len(computed) == 1, "once, when it is asked for"
-    assert (share.expected, share.accept(0.4)) == (None, "is no share")
+    assert share.expected is None
+    said = [share.accept(given) for given in (0.5, 0.05, 2)]
+    assert said == [None, "is too small", "is no share"]
 
 
-ASKED = "x: a number\n  = 5\n  4\n    too small\n  ? One.\n  ? Two.\n  ? Three.\n"
+@pytest.mark.parametrize(
+    ("accept", "given", "said"),
+    [
+        (numbers("a", "b"), {"a": 1, "b": 2.5}, None),
+        (numbers("a", "b"), {"a": 1}, "is to be a dictionary with the keys 'a', 'b'"),
+        (numbers("a"), {"a": True}, "has something at 'a' that is not a number"),
+        (numbers("a", low=0, high=1), {"a": 2}, "has 2 at 'a', expected a number from"),
+        (numbers("a", each=2), {"a": [1, 2]}, None),
+        (numbers("a", each=2), {"a": [1]}, "is to have 2 numbers in a list at 'a'"),
+        (numbers(2), [1, 2], None),
+        (numbers(2), {"a": 1}, "is to have 2 numbers in a list"),
+        (numbers(2), [1, "2"], "has something that is not a number"),
+    ],
+)
+def test_numbers_are_asked_for_by_name_or_in_a_list(accept, given, said):
+    found = accept(given)
+    assert found is said or found.startswith(said)
+
+
+ASKED = "x: a number\n  = 5\n  4: too small\n  ? One.\n  ? Two.\n  ? Three.\n"
 
 
 @pytest.mark.parametrize(
@@ -109,13 +128,14 @@ ASKED = "x: a number\n  = 5\n  4\n    too small\n  ? One.\n  ? Two.\n  ? Three.\
         ("x: a number", "the x: a number", "questions: 'the x: a number' is not"),
         ("  = 5\n", "", 'question x: expected one line with "= value" or "accept'),
         ("  = 5\n", "  = 5\n  = 6\n", "question x: expected one line with"),
-        ("  = 5\n", "  5\n", "question x: expected one line with"),
-        ("    too small\n", "", "question x: '4' has no sentence behind four spaces"),
+        ("  = 5\n", "  5\n", "question x: '5' has no sentence behind a colon"),
+        (": too small", "", "question x: '4' has no sentence behind a colon"),
         ("  ? Three.\n", "", "question x: got 2 hints behind"),
-        ("  ? Three.", "  Three.", "question x: 'Three.' has no sentence behind four"),
+        ("  ? Three.", "  Three.", "question x: 'Three.' has no sentence behind a"),
         ("  ? Three.", " ? Three.", "question x: ' . Three.' has neither two spaces"),
         ("= 5", "accept five", "question x: accept: there is no function 'five' in"),
         ("= 5", "accept len", "question x: accept: the function has the sentences"),
+        ("4: too", "if given < 4: too", "question x: if: expected a line with .accept"),
         ("= 5", "= 5\n  rounding much", "question x: could not convert .* 'much'"),
     ],
 )

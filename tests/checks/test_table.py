@@ -13,8 +13,7 @@ def halved(x, times):
 
 
 TABLE = """
-not halved
-  x / 2 -> x
+not halved: x / 2 -> x
     the number stays
     as it is
 thirds, once
@@ -22,8 +21,7 @@ thirds, once
   range(times)
   -> range(1)
     it is a third
-doubled
-  = lambda x, times: x * factor**times
+doubled: = lambda x, times: x * factor**times
     it is doubled
 """
 
@@ -71,15 +69,6 @@ def test_spaces_and_line_breaks_do_not_matter():
 
 def test_a_row_without_code_or_sentence_is_refused():
     with pytest.raises(ValueError, match="the row 'silent' has no sentence"):
-        mistakes(halved, "silent\n  x -> y\n")
+        mistakes(halved, "silent: x -> y\n")
     with pytest.raises(ValueError, match="the row 'empty' has no code"):
         rows("empty\n    it is said\n")
-
-
-def test_two_rows_stand_in_one_answer():
-    stays, *_ = rows(TABLE)
-    (second,) = rows("at once\n  range(times) -> range(1)\n    and it stops\n")
-    (both,) = mistakes(halved, [stays.beside(second)], readings=2)
-    assert (both.name, both.readings) == ("not halved at once", 2)
-    assert both.sentence == "the number stays as it is; and it stops"
-    assert both.wrong(8, 3) == 8

@@ -96,7 +96,8 @@ def _tensor_difference(
     got: Any, expected: Tensor, shape: str, what: str
 ) -> Finding | None:
     if not isinstance(got, Tensor):
-        return Finding("type", f"{what} is {_kind(got)}, expected a tensor")
+        alone = f" {shape} and nothing else" if shape and isinstance(got, list) else ""
+        return Finding("type", f"{what} is {_kind(got)}, expected a tensor{alone}")
     if got.shape != expected.shape:
         return _shape_difference(got, expected, shape, what)
     if got.dtype != expected.dtype:
@@ -203,7 +204,18 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
     if got == expected if exact else same(float(got), expected):
         return None
     one, other = _numbers(got, expected)
+    if _whole(got, expected):
+        other = f"{other}: it is {_whole(got, expected):,} times what it should be"
+    elif _whole(expected, got):
+        other = f"{other}, which is {_whole(expected, got):,} times as much"
     return Finding("value", f"{what} is {one}, expected {other}")
+
+
+def _whole(large: float, small: float) -> int:
+    """How many times one number is another; 0 if that is no whole number above 1."""
+    times = large / small if small else 0.0
+    whole = round(times) if 1.5 < times < 1e9 else 0
+    return whole if math.isclose(times, whole, rel_tol=1e-6) else 0
 
 
 def _close(got: Tensor, expected: Tensor) -> Tensor:

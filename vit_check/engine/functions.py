@@ -39,10 +39,10 @@ class FunctionCheck(Check):
     Args:
         signature: what an answer looks like, the check's name first.
         reference: a right answer.
-        inputs: from a generator, the lists of arguments it is called with.
+        inputs: the lists of arguments it is called with, or from a generator to these.
         mistakes: a table of edits of the right answer, which has the hints too, if they
             are not given; or known-wrong answers.
-        shape: the letters of the output's shape.
+        shape: the letters of the output's shape, where the signature has others.
         batched: places of the arguments whose first axis is the batch.
         gradients: compare them too.
         scenario: where an argument cannot be plain data (a model, an optimizer):
@@ -57,7 +57,7 @@ class FunctionCheck(Check):
         self,
         signature: str,
         reference: Callable[..., Any],
-        inputs: Callable[[Generator], Iterable[Case]],
+        inputs: Sequence[Case] | Callable[[Generator], Iterable[Case]],
         mistakes: str | Sequence[Mistake],
         hints: tuple[str, str, str] | None = None,
         shape: str = "",
@@ -75,13 +75,15 @@ class FunctionCheck(Check):
         super().__init__(name, signature, mistakes, hints)
         self.reference, self.inputs = reference, inputs
         self.moves = moves
-        self.shape, self.batched, self.gradients = shape, batched, gradients
+        letters = re.search(r" -> (\([^()]*[A-Z²][^()]*\))", signature)
+        self.shape = shape or (letters[1] if letters else "")
+        self.batched, self.gradients = batched, gradients
         self.scenario, self.normalize = scenario, normalize
 
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
         if sizes:
             raise Misused(f"{next(iter(sizes))}: {self.name} takes no such argument")
-        return self.inputs(generator)
+        return self.inputs(generator) if callable(self.inputs) else self.inputs
 
     def about(self, answer: Any) -> str:
         if not isinstance(answer, type):
@@ -123,14 +125,8 @@ class FunctionCheck(Check):
         finding = self._other_finding(case, record, expected, answered)
         if finding is not None:
             return finding
-        for before, after in zip(case, record["after"], strict=True):
-            if difference(after, plain(before)) is not None:
-                return Finding(
-                    "changes its input",
-                    "changes the tensor it is given, which its caller still needs: "
-                    "an operation with a trailing underscore, += or an assignment to "
-                    "a slice works in place",
-                )
+        if changes_its_input(case, record):
+            return CHANGES_ITS_INPUT
         if "alone" in expected:
             finding = alone_finding(record["alone"], expected["alone"], self.shape)
             if finding is not None:
@@ -348,6 +344,12 @@ RESULT_KEPT = Finding(
     "is it kept from one call to the next?",
 )
 
+CHANGES_ITS_INPUT = Finding(
+    "changes its input",
+    "changes the tensor it is given, which its caller still needs: an operation with a "
+    "trailing underscore, += or an assignment to a slice works in place",
+)
+
 BATCH_MIXED = Finding(
     "depends on the batch",
     "gives a sample something else in a batch than alone: the samples of the batch are "
@@ -365,6 +367,11 @@ def other_finding(other: Any, right: Any, output: Any, shape: str) -> Finding | 
     if finding is not None and same(other, output):
         return RESULT_KEPT
     return finding
+
+
+def changes_its_input(inputs: Sequence[Any], record: Record) -> bool:
+    pairs = zip(inputs, record["after"], strict=True)
+    return any(difference(after, plain(before)) for before, after in pairs)
 
 
 def raises(output: Any) -> bool:

@@ -16,11 +16,13 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from vit_check.engine.check import RAISED, Answered, Case, Check
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.functions import (
+    CHANGES_ITS_INPUT,
     FunctionCheck,
     alone_finding,
     batch_built_in,
     batch_mixed,
     cannot_be_trained,
+    changes_its_input,
     other_finding,
     raises,
     wrong_gradient,
@@ -38,7 +40,7 @@ from vit_check.engine.observing import (
     shapes_in,
     tensors_in,
 )
-from vit_check.engine.reading import Part, Weights, parts_of
+from vit_check.engine.reading import Part, Sizes, Weights, parts_of
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import Trouble, listed, watch
 
@@ -59,19 +61,22 @@ class ModuleCheck(Check):
     sizes that differ in every number, so that none of them can be written into it.
 
     Args:
-        sizes: what a class is built with, by name and in order.
+        sizes: what a class is built with, in the order of its signature.
         other_sizes: what it is built with as well; no value as in ``sizes``.
         inputs: from a generator and the sizes, tensors with the batch first.
         reading: from the parts of a module and the sizes, each way to read its
             parameters, as weights under the package's names.
-        reference: from weights, sizes and inputs to the right output.
         mistakes: as for ``reference``; ``wrong(weights, sizes, *inputs)``.
         package: from sizes to the package's own module, whose parameters can be read.
+        reference: from weights, sizes and inputs to the right output, where it is not
+            what the package's module puts out, or the first part of that.
         lacking: from parts and sizes to what is known of parameters with no reading.
         initial: from the weights as they were when the module was built, and the sizes,
             to a finding about the initialisation.
         function: the check for an answer that is a function and gets the weights.
         normalize: brings an answer's output into the form of the reference's.
+        output_alone: leave it as it is where ``forward`` takes the input and nothing
+            that could ask for more, such as attention weights.
         tried: with how many of the readings each mistake is tried.
         widths: of what is drawn, where other than usual: ``vectors``, ``matrices``.
         more_inputs: makes other inputs for the first sizes: with axes of the same
@@ -82,34 +87,48 @@ class ModuleCheck(Check):
         self,
         name: str,
         signature: str,
-        sizes: Mapping[str, Any],
-        other_sizes: Mapping[str, Any],
-        inputs: Callable[[Generator, Mapping[str, Any]], list[Tensor]],
-        reading: Callable[[list[Part], Mapping[str, Any]], Iterator[Weights]],
-        reference: Callable[..., Any],
+        sizes: Sequence[float],
+        other_sizes: Sequence[float],
+        inputs: Callable[[Generator, Sizes], list[Tensor]],
+        reading: Callable[[list[Part], Sizes], Iterator[Weights]],
         mistakes: Sequence[Mistake],
         hints: tuple[str, str, str],
-        package: Callable[[Mapping[str, Any]], nn.Module],
+        package: Callable[[Sizes], nn.Module],
+        reference: Callable[..., Any] | None = None,
         shape: str = "",
-        lacking: Callable[[list[Part], Mapping[str, Any]], Finding | None]
-        | None = None,
-        initial: Callable[[Weights, Mapping[str, Any]], Finding | None] | None = None,
+        lacking: Callable[[list[Part], Sizes], Finding | None] | None = None,
+        initial: Callable[[Weights, Sizes], Finding | None] | None = None,
         function: FunctionCheck | None = None,
         normalize: Callable[[Any], Any] | None = None,
-        more_inputs: Callable[[Generator, Mapping[str, Any]], list[Tensor]]
-        | None = None,
+        output_alone: bool = False,
+        more_inputs: Callable[[Generator, Sizes], list[Tensor]] | None = None,
         tried: int = 48,
         widths: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(name, signature, mistakes, hints)
-        self.sizes, self.other_sizes = sizes, other_sizes
+        (arguments,) = re.findall(r"class \w+\((.*?)\)", signature)
+        names = arguments.split(", ")
+        self.sizes: Sizes = dict(zip(names, sizes, strict=True))
+        self.other_sizes: Sizes = dict(zip(names, other_sizes, strict=True))
         self.inputs = inputs
-        self.reading, self.reference = reading, reference
-        self.package = package
+        self.reading, self.package = reading, package
+        self.reference = reference or self._of_package
         self.shape, self.lacking, self.initial = shape, lacking, initial
         self.function, self.normalize = function, normalize
+        self.output_alone = output_alone
         self.more_inputs, self.tried = more_inputs, tried
         self.widths = {} if widths is None else widths
+
+    def _of_package(self, weights: Weights, sizes: Sizes, *inputs: Tensor) -> Any:
+        """What the package's module puts out with weights by its names.
+
+        In front of a name may stand that of the check.
+        """
+        module = _built(self.package, tuple(sizes.items()))
+        names = [name for name, _ in module.named_parameters()]
+        own = {n: weights[n if n in weights else f"{self.name}.{n}"] for n in names}
+        output = torch.func.functional_call(module, own, inputs)
+        return output[0] if isinstance(output, tuple) else output
 
     @property
     def forms(self) -> Mapping[str, Check]:
@@ -156,7 +175,7 @@ class ModuleCheck(Check):
             return self.function
         return self
 
-    def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
+    def cases(self, generator: Generator, sizes: Sizes) -> Iterable[Case]:
         for name in sizes:
             if name not in self.sizes:
                 expected = ", ".join(self.sizes)
@@ -196,6 +215,7 @@ class ModuleCheck(Check):
             seed,
             getattr(torch, dtype),
             self.normalize,
+            self.output_alone,
             **self.widths,
         )
         return record | {"built": isinstance(answer, nn.Module)}
@@ -226,9 +246,8 @@ class ModuleCheck(Check):
             return built_in or self._lacking(parts, sizes, record)
         right = self._expected(readings[0], sizes, inputs)
         for mistake in self.mistakes:
-            tried = readings[: mistake.readings or self.tried]
             outputs = record["output"], record["alone"]
-            if _fitting(mistake.wrong, tried, sizes, inputs, *outputs) is not None:
+            if _fitting(mistake.wrong, readings, sizes, inputs, *outputs) is not None:
                 return Finding(mistake.name, mistake.sentence)
         built_in = self._built_in(record, parts, sizes, inputs, fitting=True)
         if built_in is not None:
@@ -256,16 +275,14 @@ class ModuleCheck(Check):
         values = drawn(shapes, record["around one"], seed, **self.widths)
         return parts_of(record, [v.to(getattr(torch, dtype)) for v in values])
 
-    def _readings(
-        self, parts: list[Part], sizes: Mapping[str, Any]
-    ) -> Iterator[Weights]:
+    def _readings(self, parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         return itertools.islice(self.reading(parts, sizes), MOST_READINGS)
 
     def _place_of_fitting(
         self,
         output: Any,
         parts: list[Part],
-        sizes: Mapping[str, Any],
+        sizes: Sizes,
         inputs: list[Tensor],
     ) -> int | None:
         """Return the place of the first reading with which the reference does this."""
@@ -287,9 +304,7 @@ class ModuleCheck(Check):
             before += many
         return None
 
-    def _expected(
-        self, weights: Weights, sizes: Mapping[str, Any], inputs: list[Tensor]
-    ) -> Any:
+    def _expected(self, weights: Weights, sizes: Sizes, inputs: list[Tensor]) -> Any:
         with torch.no_grad():
             return plain(self.reference(weights, sizes, *inputs))
 
@@ -297,7 +312,7 @@ class ModuleCheck(Check):
         self,
         record: Record,
         parts: list[Part],
-        sizes: Mapping[str, Any],
+        sizes: Sizes,
         inputs: list[Tensor],
         fitting: bool = False,
     ) -> Finding | None:
@@ -323,9 +338,7 @@ class ModuleCheck(Check):
                 return _built_in_as(changed, sizes)
         return None
 
-    def _changed(
-        self, sizes: Mapping[str, Any], any_number: bool
-    ) -> Iterator[dict[str, float]]:
+    def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
         """Sizes, one or two, that may be built in."""
         numbers = {
             name: {self.sizes[name], self.other_sizes[name]} - {value}
@@ -358,16 +371,14 @@ class ModuleCheck(Check):
             return self._with_sizes_said(trouble, record, sizes)
         return trouble
 
-    def _lacking(
-        self, parts: list[Part], sizes: Mapping[str, Any], record: Record
-    ) -> Finding:
+    def _lacking(self, parts: list[Part], sizes: Sizes, record: Record) -> Finding:
         found = self._lacks(parts, sizes)
         if found is None and self._as_many_numbers(parts, sizes):
             found = self._unreadable(parts, sizes)
         found = found or _others(parts, self.package(sizes))
         return self._with_sizes_said(found, record, sizes)
 
-    def _lacks(self, parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
+    def _lacks(self, parts: list[Part], sizes: Sizes) -> Finding | None:
         """What is wrong with the parameters; nothing if as many numbers are there."""
         if not parts:
             return NOT_LEARNED
@@ -375,12 +386,12 @@ class ModuleCheck(Check):
             return None
         return self.lacking(parts, sizes)
 
-    def _as_many_numbers(self, parts: list[Part], sizes: Mapping[str, Any]) -> bool:
+    def _as_many_numbers(self, parts: list[Part], sizes: Sizes) -> bool:
         """Whether they may be the right parameters in a layout that nobody foresaw."""
         right = sum(p.numel() for p in self.package(sizes).parameters())
         return sum(part.value.numel() for part in parts) == right
 
-    def _unreadable(self, parts: list[Part], sizes: Mapping[str, Any]) -> Finding:
+    def _unreadable(self, parts: list[Part], sizes: Sizes) -> Finding:
         theirs = _shapes([(part.name, part.value) for part in parts])
         ours = _shapes([*self.package(sizes).named_parameters()])
         return Finding(
@@ -391,7 +402,7 @@ class ModuleCheck(Check):
         )
 
     def _with_sizes_said(
-        self, finding: Finding, record: Record, sizes: Mapping[str, Any]
+        self, finding: Finding, record: Record, sizes: Sizes
     ) -> Finding:
         """With a reminder for who gave a module and did not say its sizes."""
         if not record["built"] or dict(sizes) != dict(self.sizes):
@@ -429,13 +440,8 @@ class ModuleCheck(Check):
         finding = other_finding(record["other"], other, record["output"], self.shape)
         if finding is not None:
             return finding
-        for before, after in zip(inputs, record["after"], strict=True):
-            if difference(after, before) is not None:
-                return Finding(
-                    "changes its input",
-                    "changes the tensor it is given, which its caller still needs: "
-                    "+= or an operation with a trailing underscore works in place",
-                )
+        if changes_its_input(inputs, record):
+            return CHANGES_ITS_INPUT
         if record["changes itself"]:
             return Finding(
                 "changes its weights", "changes its own parameters when it is called"
@@ -470,7 +476,7 @@ class ModuleCheck(Check):
         return _other_gradient(record, parts, of_parts)
 
     def _initial_finding(
-        self, parts: list[Part], sizes: Mapping[str, Any], place: int
+        self, parts: list[Part], sizes: Sizes, place: int
     ) -> Finding | None:
         """What is wrong with the values that the module was built with.
 
@@ -494,7 +500,7 @@ class ModuleCheck(Check):
 def _put_out(
     function: Callable[..., Any],
     readings: list[Weights],
-    sizes: Mapping[str, Any],
+    sizes: Sizes,
     inputs: list[Tensor],
 ) -> list[Any]:
     """Return what a function puts out with each reading: all at once, if that works.
@@ -517,7 +523,7 @@ def _put_out(
 def _put_out_by(
     function: Callable[..., Any],
     weights: Weights,
-    sizes: Mapping[str, Any],
+    sizes: Sizes,
     inputs: list[Tensor],
 ) -> Any:
     try:
@@ -529,7 +535,7 @@ def _put_out_by(
 def _fitting(
     function: Callable[..., Any],
     readings: list[Weights],
-    sizes: Mapping[str, Any],
+    sizes: Sizes,
     inputs: list[Tensor],
     output: Any,
     first: Any,
@@ -549,7 +555,7 @@ def _fitting(
     return None
 
 
-def _built_in_as(built_in: Mapping[str, float], sizes: Mapping[str, Any]) -> Finding:
+def _built_in_as(built_in: Mapping[str, float], sizes: Sizes) -> Finding:
     asked_for = {name: sizes[name] for name in built_in}
     are = "is" if len(built_in) == 1 else "are"
     return Finding(
@@ -729,14 +735,12 @@ def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:
 
 
 @lru_cache(maxsize=8)
-def built(kind: Callable[..., nn.Module], *sizes: Any) -> nn.Module:
-    """Return a module of the package for ``run_module``, made once.
+def _built(
+    package: Callable[[Sizes], nn.Module],
+    sizes: tuple[tuple[str, Any], ...],
+) -> nn.Module:
+    """Return a module of the package, made once.
 
     On the device meta, the numbers that it begins with would load the compiler.
     """
-    return kind(*sizes)
-
-
-def run_module(module: nn.Module, weights: Weights, *inputs: Tensor) -> Any:
-    """Run a module of the package with weights that are given by its own names."""
-    return torch.func.functional_call(module, weights, inputs)
+    return package(dict(sizes)).eval()

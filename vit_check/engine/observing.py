@@ -320,6 +320,7 @@ def observe_module(
     seed: int,
     dtype: torch.dtype = torch.float64,
     normalize: Callable[[Any], Any] | None = None,
+    output_alone: bool = False,
     vectors: float = 0.5,
     matrices: float = 1.2,
 ) -> Record:
@@ -336,6 +337,7 @@ def observe_module(
         seed: of the parameters that are drawn.
         dtype: that module and inputs are run in.
         normalize: brings what it returns into the form that is compared.
+        output_alone: see ``ModuleCheck``.
         vectors: how wide biases, tokens and positions are drawn.
         matrices: how wide the numbers are that a matrix makes of numbers one wide.
     """
@@ -345,6 +347,8 @@ def observe_module(
         return output if normalize is None else normalize(output)
 
     module = build(answer, sizes)
+    if output_alone and not _takes_more(module, len(inputs)):
+        normalize = None
     _refuse_hidden(module)
     if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
         module.to("cpu")  # where the inputs are
@@ -410,6 +414,14 @@ def observe_module(
     module.train()
     torch.manual_seed(seed)  # so that the same is dropped whenever it is asked
     return record | _in_training(call, inputs, record["output"])
+
+
+def _takes_more(module: nn.Module, inputs: int) -> bool:
+    """Whether ``forward`` has arguments that are no inputs."""
+    try:
+        return len(inspect.signature(module.forward).parameters) > inputs
+    except (TypeError, ValueError):  # what is compiled may not say
+        return True
 
 
 def _in_training(

@@ -3,35 +3,43 @@
     tokens_at_384: the number of tokens of a 384×384 image in patches of 16, with
         class token
       = token_count(384, 16) + 1
-      576
-        the class token is a token too
-      23
-      24
-        that is the patches along one side; an image has two
+      576: the class token is a token too
+      23 or 24: that is the patches along one side; an image has two
       ? How many patches of 16 lie along a side of 384?
       ? Patches down times patches across, and one token more.
       ? 24 × 24 + 1.
 
 First the name, a colon and what is asked. Behind two spaces stand ``=`` and the right
-value, then wrong values that many give, each line or several with a sentence behind
-four spaces, then three hints behind ``?``, each saying more than the one before. What
-is too long for a line goes on behind four spaces.
+value, then wrong values that many give, one or several with a colon and a sentence,
+then three hints behind ``?``, each saying more than the one before. What is too long
+for a line goes on behind four spaces.
 
 Numbers may differ by 1 in 100,000; ``rounding 2e-3`` allows for 2 in 1,000. Where many
-values are right, ``accept f`` stands in place of ``=``, and no wrong values: ``f`` is a
-function of the file, from a value to what is wrong with it, or None.
+values are right, what somebody has measured, there are conditions for those that are
+not, in place of ``=`` and wrong values:
+
+      accept numbers("before", "after", low=0, high=1)
+      if given["after"] < given["before"]: has a lower share after the training
+
+Behind ``accept`` stands a function from a value to what is wrong with it, or None, such
+as the file has, or ``numbers`` makes.
 
 Values are written in Python. They may use ``math``, ``torch``, ``F`` and what stands in
 the file, and are computed when they are asked for the first time.
 """
 
-from collections.abc import Mapping
+import contextlib
+import math
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from vit_check.engine.table import ALWAYS_NAMED, blocks
 from vit_check.engine.values import Slip, ValueCheck
+
+Accept = Callable[[Any], str | None]
 
 
 def questions(table: str, names: Mapping[str, Any]) -> list[ValueCheck]:
@@ -47,45 +55,43 @@ def questions(table: str, names: Mapping[str, Any]) -> list[ValueCheck]:
 
 
 def _question(block: list[str], scope: dict[str, Any]) -> ValueCheck:
-    name, _, what = _joined(block).partition(": ")
-    if not name.isidentifier() or not what:
+    name, colon, _ = block[0].partition(": ")
+    if not name.isidentifier() or not colon:
         raise ValueError(f'questions: {block[0]!r} is not "name: what is asked"')
     try:
-        return _read(name, what, _entries(block), scope)
+        asked, *entries = _entries(block)
+        return _read(name, asked.removeprefix(f"{name}: "), entries, scope)
     except ValueError as error:
         raise ValueError(f"question {name}: {error}") from None
 
 
 def _read(
-    name: str, what: str, entries: list[tuple[str, str]], scope: dict[str, Any]
+    name: str, what: str, entries: list[str], scope: dict[str, Any]
 ) -> ValueCheck:
     rights, accepts, hints, slips = [], [], [], []
+    conditions: list[tuple[str, str]] = []  # each with its sentence
     rounding = 1e-5
-    values: list[Expression] = []  # that wait for their sentence
-    for line, below in entries:
-        sign, _, rest = line.partition(" ")
-        text = f"{rest} {below}".strip()
+    for line in entries:
+        sign, _, text = line.partition(" ")
         match sign:
             case "=":
                 rights.append(Expression(name, text, scope))
-            case "accept" if callable(scope.get(text)):
-                accepts.append(scope[text])
             case "accept":
-                raise ValueError(f"accept: there is no function {text!r} in the file")
+                accepts.append(_function(text, scope))
+            case "if":
+                conditions.append(_parted(text))
             case "rounding":
                 rounding = float(text)
             case "?":
                 hints.append(text)
             case _:
-                values.append(Expression(name, line, scope))
-                if below:
-                    slips += [Slip(value, below) for value in values]
-                    values = []
-    if values:
-        raise ValueError(
-            f"{values[0].code!r} has no sentence behind four spaces "
-            '(a right value begins with "=", a hint with "?")'
-        )
+                values, sentence = _parted(line)
+                slips += [
+                    Slip(Expression(name, code, scope), sentence)
+                    for code in values.split(" or ")
+                ]
+    if conditions and not accepts:
+        raise ValueError('if: expected a line with "accept function" before it')
     if len(rights) + len(accepts) != 1:
         raise ValueError('expected one line with "= value" or "accept function"')
     if accepts and slips:
@@ -98,33 +104,93 @@ def _read(
         rights[0] if rights else None,
         slips,
         (hints[0], hints[1], hints[2]),
-        accepts[0] if accepts else None,
+        _accepting(accepts[0], conditions, scope) if accepts else None,
         rounding,
     )
 
 
-def _joined(block: list[str]) -> str:
-    """The first line of a block and what goes on with it behind four spaces."""
-    lines = [block[0]]
-    for line in block[1:]:
-        if not line.startswith("    "):
-            break
-        lines.append(line.strip())
-    return " ".join(lines)
+def _function(code: str, scope: dict[str, Any]) -> Accept:
+    with contextlib.suppress(Exception):
+        found = eval(code, {"numbers": numbers} | scope)
+        if callable(found):
+            return found
+    raise ValueError(f"accept: there is no function {code!r} in the file")
 
 
-def _entries(block: list[str]) -> list[tuple[str, str]]:
-    """The lines behind two spaces, each with what stands below it behind four."""
-    found: list[tuple[str, str]] = [("", "")]  # the name's
+def _accepting(
+    accept: Accept, conditions: list[tuple[str, str]], scope: dict[str, Any]
+) -> Accept:
+    def wrong(given: Any) -> str | None:
+        for code, sentence in [("accept(given)", ""), *conditions]:
+            found = eval(code, scope | {"given": given, "accept": accept})
+            if found:
+                return sentence or str(found)
+        return None
+
+    return wrong
+
+
+def numbers(
+    *names: str | int, each: int = 0, low: float = -math.inf, high: float = math.inf
+) -> Accept:
+    """Return what says of a value whether it has a number by each of these names.
+
+    Args:
+        *names: the keys of a dictionary; or how many numbers are in a list.
+        each: how many are in a list by each name, if there is more than one.
+    """
+
+    def wrong(given: Any) -> str | None:
+        keys = [name for name in names if isinstance(name, str)]
+        if keys and (not isinstance(given, dict) or set(given) != set(keys)):
+            return f"is to be a dictionary with the keys {', '.join(map(repr, keys))}"
+        many = each if keys else names[0]
+        for name, value in given.items() if keys else [("", given)]:
+            at = f" at {name!r}" if keys else ""
+            if many and (not isinstance(value, list) or len(value) != many):
+                return f"is to have {many} numbers in a list{at}"
+            for number in value if many else [value]:
+                if type(number) not in (int, float):
+                    return f"has something{at} that is not a number"
+                if not low <= number <= high:
+                    span = f"from {low:g} to {high:g}"
+                    return f"has {number:.3g}{at}, expected a number {span}"
+        return None
+
+    return wrong
+
+
+def _entries(block: list[str]) -> list[str]:
+    """The first line of a block and those behind two spaces, each with what goes on."""
+    found = [block[0]]
     for line in block[1:]:
         if line.startswith("    "):
-            above, below = found[-1]
-            found[-1] = above, f"{below} {line.strip()}".strip()
+            found[-1] += f" {line.strip()}"
         elif line.startswith("  ") and line[2] not in " \t":
-            found.append((line[2:], ""))
+            found.append(line[2:])
         elif line:
             raise ValueError(f"{line!r} has neither two spaces in front nor four")
-    return found[1:]
+    return found
+
+
+def _parted(line: str) -> tuple[str, str]:
+    """A value and its sentence; the value may be a dict, which has colons too.
+
+    Raises: ValueError if there is no sentence.
+    """
+    places = [match.start() for match in re.finditer(": ", line)] or [len(line)]
+    for place in places:
+        with contextlib.suppress(SyntaxError):
+            compile(line[:place], "value", "eval")
+            break
+    else:
+        place = places[0]
+    if not line[place + 2 :]:
+        raise ValueError(
+            f"{line!r} has no sentence behind a colon "
+            '(a right value begins with "=", a hint with "?")'
+        )
+    return line[:place], line[place + 2 :]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,12 @@ Sizes = Mapping[str, Any]
 LONGEST_NAME = 1000  # characters, of a parameter
 
 
+def within(weights: Weights, prefix: str) -> Weights:
+    """Those whose names begin with this, without it."""
+    found = {n: value for n, value in weights.items() if n.startswith(prefix)}
+    return {n.removeprefix(prefix): value for n, value in found.items()}
+
+
 @dataclass(frozen=True)
 class Part:
     """A parameter: name, kind of layer that owns it, when that is first called, values.

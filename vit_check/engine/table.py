@@ -2,20 +2,18 @@
 
 A row is a name, what the mistake changes, and the sentence for the student:
 
-    no scale
-      / math.sqrt(d) -> nothing
+    no scale: / math.sqrt(d) -> nothing
         the scores are not divided by √d before the softmax
-    softmax over queries
-      softmax(dim=-1) -> softmax(dim=-2)
+    softmax over queries: softmax(dim=-1) -> softmax(dim=-2)
         the softmax runs over the queries: each column sums to 1, but each row should
-    written by view
-      = by_view
+    written by view: = by_view
         a view moves nothing: swap the axes first
 
-Behind two spaces stand the edits, each on a line of its own or with its arrow on the
-next, and behind four the sentence. ``-> nothing`` takes something out. ``= name`` is
-another answer altogether: a function by that name, or an expression. The code may use
-``math``, ``re``, ``torch``, ``F`` and what stands in the file of the right answer.
+An edit stands behind the name, and more of them, or one that is too long for that line,
+behind two spaces: each on a line of its own or with its arrow on the next. Behind four
+stands the sentence. ``-> nothing`` takes something out. ``= name`` is another answer
+altogether: a function by that name, or an expression. The code may use ``math``,
+``re``, ``torch``, ``F`` and what stands in the file of the right answer.
 
 After the rows a table may have three hints, each saying more than the one before:
 
@@ -25,6 +23,7 @@ After the rows a table may have three hints, each saying more than the one befor
     ? scores = q @ k.mT / math.sqrt(q.shape[-1]), then scores.softmax(dim=-1).
 """
 
+import ast
 import inspect
 import math
 import re
@@ -51,14 +50,6 @@ class Row:
     name: str
     code: list[str]
     sentence: str
-
-    def beside(self, other: "Row") -> "Row":
-        """Both mistakes in one answer."""
-        return Row(
-            f"{self.name} {other.name}",
-            [*self.code, *other.code],
-            f"{self.sentence}; {other.sentence}",
-        )
 
 
 def rows(table: str) -> list[Row]:
@@ -87,8 +78,9 @@ def blocks(table: str) -> list[list[str]]:
     return [part.splitlines() for part in parts if part]
 
 
-def _row(name: str, *lines: str) -> Row:
-    code: list[str] = []
+def _row(head: str, *lines: str) -> Row:
+    name, _, edit = head.partition(": ")
+    code = [edit] if edit else []
     for line in lines:
         if re.match(r"  -> ", line):
             code[-1] += line[1:]
@@ -106,7 +98,6 @@ def mistakes(
     *,
     parts: Sequence[Answer] = (),
     as_given: Callable[[Answer], Answer] = lambda wrong: wrong,
-    readings: int | None = None,
     **named: Any,
 ) -> list[Mistake]:
     """Return the rows of a table as mistakes, in their order.
@@ -115,7 +106,6 @@ def mistakes(
         right: the right answer that the edits are made in.
         parts: functions that it calls and that may be edited too.
         as_given: makes of a wrong answer the function that the check calls.
-        readings: see ``Mistake``.
         **named: what the rows name and the files of the answer and its parts do not.
 
     Raises: ValueError if a row has no sentence.
@@ -129,7 +119,6 @@ def mistakes(
             row.name,
             row.sentence,
             _Called(as_given, Edited(right, tuple(row.code), tuple(parts), named)),
-            readings,
         )
         for row in table
     ]
@@ -190,8 +179,13 @@ class Edited:
 
 
 def source_of(function: Answer) -> str:
-    """Return the source of a function, as it stands in its file."""
-    return textwrap.dedent(inspect.getsource(function))
+    """Return the source of a function or class, as it stands in its file.
+
+    What decorates it is left out.
+    """
+    source = textwrap.dedent(inspect.getsource(function))
+    (definition,) = ast.parse(source).body
+    return "".join(source.splitlines(keepends=True)[definition.lineno - 1 :])
 
 
 def edited(source: str, edit: str) -> str:

@@ -66,11 +66,8 @@ class Mistake:
         name: short, such as ``"scale by D"``.
         sentence: says what is wrong, not what to type.
         wrong: takes the arguments that the check gives to a right answer.
-        readings: of a module, with how many it is tried; None for as many as the check
-            tries.
     """
 
     name: str
     sentence: str
     wrong: Callable[..., Any]
-    readings: int | None = None

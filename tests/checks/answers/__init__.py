@@ -1,23 +1,23 @@
-"""Answers as students and tutorials write them: right ones and wrong ones, by check.
+"""Answers as students and tutorials write them: right ones and wrong ones.
 
-    @right("patchify")
+Each file has those of the check of its name. ``wrong`` names the mistake that the check
+has to find, and so does a table above a right answer, as known mistakes are written,
+for wrong ones that are this one with a small change:
+
+    @right
+    @wrong_edits('''
+    rows and columns swapped: (h w) -> (w h)
+    ''')
     def with_einops(images, patch_size): ...
 
-    @wrong("patchify", "view instead of transpose")
+    @wrong("view instead of transpose")
     def by_view(images, patch_size): ...
 
-``wrong`` names the mistake that the check has to find in the answer. An answer that is
-a right one with a small change is a row of a table, as known mistakes are:
-
-    wrong_edits("patchify", with_einops, '''
-    rows and columns swapped
-      (h w) -> (w h)
-    ''')
-
-``right_edits`` does the same for answers that are right another way; the headings say
-in which.
+``right_edits`` does the same for answers that are right another way, below the answer;
+the names say in which.
 """
 
+import sys
 from collections import defaultdict
 
 from vit_check.engine.table import Edited, rows
@@ -26,32 +26,41 @@ RIGHT = defaultdict(list)  # check -> answers
 WRONG = defaultdict(list)  # check -> (mistake, answer) pairs
 
 
-def right(check):
+def right(answer):
+    RIGHT[_check()].append(answer)
+    return answer
+
+
+def wrong(mistake):
     def register(answer):
-        RIGHT[check].append(answer)
+        WRONG[_check()].append((mistake, answer))
         return answer
 
     return register
 
 
-def wrong(check, mistake):
+def right_edits(table, **named):
     def register(answer):
-        WRONG[check].append((mistake, answer))
+        RIGHT[_check()] += [edit.answer for _, edit in _edits(answer, table, named)]
         return answer
 
     return register
 
 
-def right_edits(check, answer, table, **named):
-    RIGHT[check] += [edit.answer for _, edit in _edits(answer, table, named)]
+def wrong_edits(table, **named):
+    def register(answer):
+        WRONG[_check()] += _edits(answer, table, named)
+        return answer
+
+    return register
 
 
-def wrong_edits(check, answer, table, **named):
-    WRONG[check] += _edits(answer, table, named)
+def _check():
+    """Return the name of the file in which the caller was called."""
+    return sys._getframe(2).f_globals["__name__"].rpartition(".")[2]
 
 
 def _edits(answer, table, named):
-    named["right"] = lambda check: lambda answer: answer  # not registered once more
     return [
         (row.name, Edited(answer, tuple(row.code), (), named)) for row in rows(table)
     ]

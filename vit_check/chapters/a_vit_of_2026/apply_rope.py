@@ -1,17 +1,13 @@
 """The check of ``apply_rope``, chapter 15."""
 
-from collections.abc import Iterator
-
 import torch
-from torch import Generator
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, Generator, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.variants import rotary
 
 
-def _turning_inputs(generator: Generator) -> Iterator[Case]:
+def _turning_inputs(generator: Generator) -> Cases:
     for B, h, T, d, dtype in (
         (3, 2, 5, 8, torch.float64),
         (2, 3, 4, 12, torch.float32),
@@ -23,26 +19,17 @@ def _turning_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-neighbouring pairs
-  x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::2])
+neighbouring pairs: x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::2])
   torch.cat(turned, dim=-1) -> torch.stack(turned, dim=-1).flatten(-2)
     each number is paired with its neighbour. That is a rotation too, and used by some
     models, but here the first number of a pair is in the first half of the head and the
     second at the same place of the other half
-neighbours read, halves written
-  x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::2])
-    pairs of neighbours are turned and then put into two halves; a pair is to stay where
-    it came from
-halves read, neighbours written
-  torch.cat(turned, dim=-1) -> torch.stack(turned, dim=-1).flatten(-2)
-    the two numbers of each turned pair are put next to each other; each of them belongs
-    back into the half that it came from
-turned the other way
-  first * cos - second * sin, second * cos + first * sin
+neighbours read, halves written: x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::2])
+    pairs of neighbours are turned and then put into two halves; a pair is to stay put
+turned the other way: first * cos - second * sin, second * cos + first * sin
   -> first * cos + second * sin, second * cos - first * sin
     every pair is turned the other way round: the minus belongs to the first number
-no minus
-  first * cos - second * sin -> first * cos + second * sin
+no minus: first * cos - second * sin -> first * cos + second * sin
     both sines are added, which stretches a pair; to turn it, the first number has a
     minus: first · cos - second · sin
 a minus in the second number alone
@@ -50,24 +37,10 @@ a minus in the second number alone
   -> first * cos - second * sin, second * cos - first * sin
     both sines are subtracted; only the first number has a minus, and the second is
     second · cos + first · sin
-cosine alone
-  first * cos - second * sin, second * cos + first * sin -> first * cos, second * cos
-    both numbers are only multiplied by the cosine, which shortens a pair; a turn mixes
-    the two, with the sine
-first overwritten
-  turned = (first * cos - second * sin, second * cos + first * sin)
-  -> first = first * cos - second * sin; turned = (first, second * cos + first * sin)
-    the second number is made from the first one as it is after the turn; both are to be
-    made from the numbers before
-sine and cosine exchanged
-  cos, sin = -> sin, cos =
+sine and cosine exchanged: cos, sin = -> sin, cos =
     sine and cosine are exchanged: by an angle of 0 nothing turns
-degrees
-  angles.cos(), angles.sin() -> angles.deg2rad().cos(), angles.deg2rad().sin()
+degrees: angles.cos(), angles.sin() -> angles.deg2rad().cos(), angles.deg2rad().sin()
     the angles are taken for degrees; they are radians already, as torch.cos wants them
-half the angle
-  angles.cos(), angles.sin() -> (angles / 2).cos(), (angles / 2).sin()
-    every pair is turned by half its angle
 ? Draw the pair (1, 0), turn it by a quarter of a circle, and write down where it is.
 ? Split the last axis into two halves. The first becomes first · cos - second · sin;
   which formula has the second?

@@ -1,12 +1,9 @@
 """The check of ``gated_mlp``, chapter 15."""
 
-from collections.abc import Iterator
-
 from torch import Generator, Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -16,46 +13,31 @@ def swiglu(x: Tensor, gate: Tensor, hidden: Tensor, out: Tensor) -> Tensor:
     return F.linear(gates * inside, out)
 
 
-def _weights(generator: Generator) -> Iterator[Case]:
+def _weights(generator: Generator) -> Cases:
     for B, T, D, M in ((2, 5, 6, 8), (3, 4, 5, 7)):
         into = (2 * normal(generator, M, D) / D**0.5 for _ in range(2))
         yield [normal(generator, B, T, D), *into, normal(generator, D, M) / M**0.5]
 
 
 MISTAKES = """
-activation on the hidden numbers
-  F.silu(F.linear(x, gate)) -> F.linear(x, gate)
+activation on the hidden numbers: F.silu(F.linear(x, gate)) -> F.linear(x, gate)
   F.linear(x, hidden) -> F.silu(F.linear(x, hidden))
     the activation is on the hidden numbers and not on the gates
-activation on both
-  F.linear(x, hidden) -> F.silu(F.linear(x, hidden))
+activation on both: F.linear(x, hidden) -> F.silu(F.linear(x, hidden))
     gates and hidden numbers both go through the activation; only the gates do
-activation on the product
-  F.silu(F.linear(x, gate)) -> F.linear(x, gate)
+activation on the product: F.silu(F.linear(x, gate)) -> F.linear(x, gate)
   gates * inside -> F.silu(gates * inside)
     the activation comes after the product; it belongs to the gates, before it
-sum for product
-  gates * inside -> gates + inside
+sum for product: gates * inside -> gates + inside
     gates and hidden numbers are added; a gate multiplies
-no activation
-  F.silu(F.linear(x, gate)) -> F.linear(x, gate)
+no activation: F.silu(F.linear(x, gate)) -> F.linear(x, gate)
     the gates have no activation
-sigmoid
-  F.silu -> torch.sigmoid
-    the gates go through a sigmoid, σ(x), which makes it GLU; SwiGLU has
-    SiLU, x·σ(x)
-GELU
-  F.silu -> F.gelu
+sigmoid: F.silu -> torch.sigmoid
+    the gates go through a sigmoid, σ(x), as in GLU; SwiGLU has SiLU, x·σ(x)
+GELU: F.silu -> F.gelu
     the gates go through a GELU, which makes it GEGLU; SwiGLU has SiLU, x·σ(x)
-ReLU
-  F.silu -> F.relu
-    the gates go through a ReLU; SwiGLU has SiLU, x·σ(x)
-gate forgotten
-  gates * inside -> gates
+gate forgotten: gates * inside -> gates
     the gates alone are used: this is an MLP without a gate
-gated with itself
-  F.linear(x, hidden) -> F.linear(x, gate)
-    one matrix makes both gates and hidden numbers; each has its own
 ? Three layers: which of them read x, and what does the third one read?
 ? The gates go through SiLU, the hidden numbers through nothing, and the third layer
   reads their product.
@@ -67,6 +49,5 @@ gated_mlp = FunctionCheck(
     swiglu,
     _weights,
     MISTAKES,
-    shape="(B, T, D)",
     batched=(0,),
 )

@@ -1,12 +1,9 @@
 """The check of ``grid_angles``, chapter 15."""
 
-from collections.abc import Iterator
-
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -23,61 +20,32 @@ def counted_angles(
     return F.pad(angles, (0, 0, num_prefix, 0))
 
 
-def _grids(generator: Generator) -> Iterator[Case]:
-    for rows, columns, d, *others in ((2, 3, 8), (4, 2, 12, 3), (3, 4, 16, 0, 1000.0)):
-        yield [rows, columns, d, *others]
-
-
 MISTAKES = """
-rows and columns exchanged
-  [by_row, by_column] -> [by_column, by_row]
+rows and columns exchanged: [by_row, by_column] -> [by_column, by_row]
     the first half of the pairs turns with the column and the second with the row; the
     row comes first
 patches column by column
   place // columns, place % columns -> place % rows, place // rows
     the patches are counted down the columns; they come row by row, as they are read
-divided by the rows
-  place // columns, place % columns -> place // rows, place % rows
+divided by the rows: place // columns, place % columns -> place // rows, place % rows
     the place is divided by the number of rows; a row is as long as there are columns
-one angle for both axes
-  by_column] -> by_row]
-    both halves of the pairs turn with the row, so all patches of a row are at one place
-places counted through
-  place // columns, place % columns -> place, place
+places counted through: place // columns, place % columns -> place, place
     patches are counted through from 0 to N - 1: the last patch of a row and the first
     of the next are neighbours then, although they are far apart in the image
-counted from 1
-  torch.cat([by_row, by_column], dim=1)
+counted from 1: torch.cat([by_row, by_column], dim=1)
   -> torch.cat([by_row + frequencies, by_column + frequencies], dim=1)
     rows and columns are counted from 1; they begin at 0
-from -1 to 1
-  row[:, None] -> 2 * torch.pi * ((2 * row[:, None] + 1) / rows - 1)
+from -1 to 1: row[:, None] -> 2 * torch.pi * ((2 * row[:, None] + 1) / rows - 1)
   column[:, None] -> 2 * torch.pi * ((2 * column[:, None] + 1) / columns - 1)
     places run from -1 to 1 over the image, as in DINOv3; here rows and columns are
     counted: 0, 1, 2 and so on
-degrees
-  [by_row, by_column], dim=1) -> [by_row, by_column], dim=1).rad2deg()
-    the angles are in degrees; they are to be in radians, with one radian for one step
-    of the first pair
-prefix turned
-  torch.arange(rows * columns) -> torch.arange(num_prefix + rows * columns)
-  F.pad(angles, (0, 0, num_prefix, 0)) -> angles
-    the tokens before the patches get places in the grid, and every patch is moved by as
-    many; they are at no place, so their angles are 0
-no prefix
-  F.pad(angles, (0, 0, num_prefix, 0)) -> angles
-    there are no rows for the tokens before the patches; each of them gets zeros
-rows and columns in turn
-  torch.cat([by_row, by_column], dim=1)
+rows and columns in turn: torch.cat([by_row, by_column], dim=1)
   -> torch.stack([by_row, by_column], dim=2).flatten(1)
     a pair that turns with the row and one that turns with the column alternate; the
     first half of the pairs is for the row, the second for the column
-faster and faster
-  base ** - -> base **
-    the frequencies grow from 1 to base; the first pair is the fastest, and they are to
-    fall
-twice the fraction
-  / quarter) -> / (2 * quarter))
+faster and faster: base ** - -> base **
+    the frequencies grow from 1 to base; the first pair is to be the fastest
+twice the fraction: / quarter) -> / (2 * quarter))
     the exponents are i/(d/2), as with one axis; here each axis has d/4 frequencies
 ? Write down row and column of every patch of a grid of 2 × 3, in the order in which
   they come.
@@ -90,7 +58,6 @@ twice the fraction
 grid_angles = FunctionCheck(
     "grid_angles(rows, columns, head_dim, num_prefix=1, base=100.0) -> (T, d/2)",
     counted_angles,
-    _grids,
+    [[2, 3, 8], [4, 2, 12, 3], [3, 4, 16, 0, 1000.0]],
     MISTAKES,
-    shape="(T, d/2)",
 )

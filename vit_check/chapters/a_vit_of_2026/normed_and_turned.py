@@ -1,12 +1,9 @@
 """The check of ``normed_and_turned``, chapter 15."""
 
-from collections.abc import Iterator
-
 from torch import Generator, Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.variants.rotary import apply_rope
 
@@ -22,7 +19,7 @@ def all_heads_normed(x: Tensor, weight: Tensor) -> Tensor:
     return x * (squares + 1e-6).rsqrt() * weight
 
 
-def _heads(generator: Generator) -> Iterator[Case]:
+def _heads(generator: Generator) -> Cases:
     for B, h, T, d, spread in (
         (2, 2, 3, 4, 1e-3),  # small enough for eps to be seen
         (2, 3, 5, 8, 3.0),
@@ -39,34 +36,20 @@ normed after the turn
   apply_rope(normed, angles) -> F.rms_norm(normed, x.shape[-1:], weight, 1e-6)
     the norm comes after the turn. Its weight stretches the two numbers of a turned pair
     differently, and then the score depends on more than the difference of two places
-over all heads
-  F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> all_heads_normed(x, weight)
+over all heads: F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> all_heads_normed(x, weight)
     the norm runs over the D numbers of all heads together; each head's d numbers are
     normalised by themselves
-over the tokens
-  F.rms_norm(x, x.shape[-1:], weight, 1e-6)
-  -> x * (x.square().mean(dim=2, keepdim=True) + 1e-6).rsqrt() * weight
-    the norm runs over the tokens; the d numbers of each head and token are normalised
-    by themselves
-no eps
-  weight, 1e-6 -> weight
+no eps: weight, 1e-6 -> weight
     eps is not 1e-6: F.rms_norm takes a far smaller number unless it is told
-no weight
-  weight, 1e-6 -> None, 1e-6
+no weight: weight, 1e-6 -> None, 1e-6
     the norm's weight has no effect
-length 1
-  F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> F.normalize(x, dim=-1) * weight
+length 1: F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> F.normalize(x, dim=-1) * weight
     each vector is brought to length 1, which is √d too short: an RMSNorm makes the mean
     of the squares 1, not their sum
-layer norm
-  F.rms_norm -> F.layer_norm
+layer norm: F.rms_norm -> F.layer_norm
   weight, 1e-6 -> weight, None, 1e-6
     the mean is subtracted: this is a LayerNorm, and an RMSNorm is asked for
-not normed
-  F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> x
-    nothing is normalised
-not turned
-  apply_rope(normed, angles) -> normed
+not turned: apply_rope(normed, angles) -> normed
     nothing is turned
 ? What does the weight of a norm do to the two numbers of one pair?
 ? First the norm over the d numbers of each head, with its weight; then the turn.
@@ -78,6 +61,5 @@ normed_and_turned = FunctionCheck(
     normed_then_turned,
     _heads,
     MISTAKES,
-    shape="(B, h, T, d)",
     batched=(0,),
 )

@@ -1,12 +1,9 @@
 """The check of ``pack_images``, chapter 15."""
 
-from collections.abc import Iterator
-
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from vit_check.chapters.a_vit_of_2026.grid_angles import counted_angles
-from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -30,36 +27,18 @@ def one_grid(grids: list[tuple[int, int]], head_dim: int) -> Tensor:
     return torch.cat(found)
 
 
-def class_tokens(image: Tensor) -> Tensor:
-    """Whether a token is the first of its image."""
-    return image.diff(prepend=image[:1] - 1) > 0
-
-
-def _grids(generator: Generator) -> Iterator[Case]:
-    yield [[(2, 3), (4, 2)], 8]
-    yield [[(1, 4), (3, 2), (2, 2)], 12]
-    yield [[(3, 3)], 8]
-
-
 MISTAKES = """
 mask open
   image[:, None] == image -> torch.ones(len(image), len(image), dtype=torch.bool)
     every token may look at all others, so the images see each other
-mask inverted
-  == image -> != image
+mask inverted: == image -> != image
     True and False are exchanged: True stands for a pair that may be attended, as in
     PyTorch's own attention
-causal
-  == image -> == image; mask = mask.tril()
+causal: == image -> == image; mask = mask.tril()
     a token may look only at those before it; it should see its whole image
-one grid across all
-  torch.cat(angles) -> one_grid(grids, head_dim)
+one grid across all: torch.cat(angles) -> one_grid(grids, head_dim)
     the rows go on where the image before ended; every image begins at row 0
-class tokens seen by all
-  == image -> == image; mask = mask | class_tokens(image)
-    the class tokens can be seen from the other images; each is for its own image
-one class token
-  1 + rows * columns -> (number == 0) + rows * columns
+one class token: 1 + rows * columns -> (number == 0) + rows * columns
   counted_angles(rows, columns, head_dim)
   -> counted_angles(rows, columns, head_dim)[int(number > 0) :]
     there is one class token for all images; each image has its own, before its patches
@@ -73,6 +52,6 @@ one class token
 pack_images = FunctionCheck(
     "pack_images(grids, head_dim) -> angles (T, d/2), mask (T, T)",
     packed,
-    _grids,
+    [[[(2, 3), (4, 2)], 8], [[(1, 4), (3, 2), (2, 2)], 12], [[(3, 3)], 8]],
     MISTAKES,
 )

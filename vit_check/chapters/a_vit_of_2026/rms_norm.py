@@ -1,12 +1,9 @@
 """The check of ``rms_norm``, chapter 15."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -15,7 +12,7 @@ def by_root_mean_square(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return x / torch.sqrt(mean_square + eps) * weight
 
 
-def _norm_inputs(generator: Generator) -> Iterator[Case]:
+def _norm_inputs(generator: Generator) -> Cases:
     for B, T, D, spread, *eps in (
         (2, 5, 6, 100.0),  # eps has no effect
         (3, 3, 3, 1.0),
@@ -27,49 +24,22 @@ def _norm_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-mean subtracted
-  x.square() -> (x - x.mean(dim=-1, keepdim=True)).square()
+mean subtracted: x.square() -> (x - x.mean(dim=-1, keepdim=True)).square()
   x / -> (x - x.mean(dim=-1, keepdim=True)) /
     the mean is subtracted: this is LayerNorm without a bias. RMSNorm leaves the mean in
-variance below
-  x.square() -> (x - x.mean(dim=-1, keepdim=True)).square()
+variance below: x.square() -> (x - x.mean(dim=-1, keepdim=True)).square()
     the mean is subtracted before the squares are taken; RMSNorm divides by the root of
     the mean of x² itself
-mean subtracted above
-  x / -> (x - x.mean(dim=-1, keepdim=True)) /
-    the mean is subtracted from what is divided; RMSNorm leaves it in
-eps outside the root
-  torch.sqrt(mean_square + eps) -> (torch.sqrt(mean_square) + eps)
+eps outside the root: torch.sqrt(mean_square + eps) -> (torch.sqrt(mean_square) + eps)
     eps is added to the root; it belongs under it, to the mean of the squares
-no eps
-  mean_square + eps -> mean_square
+no eps: mean_square + eps -> mean_square
     eps has no effect: it is to be added to the mean of the squares, under the root
-eps 1e-5
-  mean_square + eps -> mean_square + (1e-5 if eps == 1e-6 else eps)
-    eps is 1e-5 where none is given, expected 1e-6
-no root
-  torch.sqrt(mean_square + eps) -> (mean_square + eps)
-    x is divided by the mean of the squares; divide by its root
-no square
-  torch.sqrt(mean_square + eps) -> (x.abs().mean(dim=-1, keepdim=True) + eps)
-    x is divided by the mean of its absolute values; square first, and take the root
-    after the mean
-sum
-  .mean(dim=-1 -> .sum(dim=-1
+sum: .mean(dim=-1 -> .sum(dim=-1
     the squares are summed and not averaged, which makes every token √D times too short
-over tokens
-  dim=-1 -> dim=1
-    the mean runs over the tokens; each token is normed by itself, over its D numbers
-over tokens and numbers
-  dim=-1 -> dim=(1, 2)
+over tokens and numbers: dim=-1 -> dim=(1, 2)
     the mean runs over all numbers of an image; each token is normed by itself
-no weight
-  * weight -> nothing
+no weight: * weight -> nothing
     the weight has no effect
-no keepdim
-  , keepdim=True -> nothing
-    the mean has lost its last axis, and (B, T) stretched over (B, T, D) pairs it with
-    the wrong tokens: keepdim=True keeps the axis
 ? Which of the steps of a LayerNorm are left if nothing is subtracted?
 ? Square, take the mean over the last axis with keepdim=True, add eps, take the root;
   divide x by that and multiply by the weight.
@@ -81,6 +51,5 @@ rms_norm = FunctionCheck(
     by_root_mean_square,
     _norm_inputs,
     MISTAKES,
-    shape="(B, T, D)",
     batched=(0,),
 )

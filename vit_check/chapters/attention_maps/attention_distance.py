@@ -25,67 +25,37 @@ def right_distance(
 
 
 MISTAKES = """
-last token dropped
-  block[..., 1:, 1:] -> block[..., :-1, :-1]
-    the last token is dropped instead of the first: the class token, at index 0, is
-    taken for a patch, and every patch stands one place too late
-not divided
-  / patches.sum(dim=-1, keepdim=True) -> nothing
+not divided: / patches.sum(dim=-1, keepdim=True) -> nothing
     a patch's shares of the patches do not sum to 1 any more when the class token is
     left out: divide them by their sum
-without itself
-  block[..., 1:, 1:] -> block[..., 1:, 1:] * (far > 0)
-    what a patch pays to itself is left out: it belongs to the mean, with a distance of
-    0
-not divided, and rows for columns
-  / patches.sum(dim=-1, keepdim=True) -> nothing
+without itself: block[..., 1:, 1:] -> block[..., 1:, 1:] * (far > 0)
+    what a patch pays to itself is left out: it counts, with a distance of 0
+not divided, and rows for columns: / patches.sum(dim=-1, keepdim=True) -> nothing
   // columns -> // rows
   % columns -> % rows
     there are two mistakes: the shares of the patches do not sum to 1, and the places
     are counted with the number of rows instead of columns
-rows for columns
-  // columns -> // rows
+rows for columns: // columns -> // rows
   % columns -> % rows
     places are counted with the number of rows instead of columns: a new row begins
     after as many patches as there are columns
-in patches
-  patch_size * -> nothing
+in patches: patch_size * -> nothing
     the distance is in patches, expected in pixels
-squared
+squared in pixels: patch_size * -> patch_size**2 *
   .sqrt() -> nothing
     the squared distance is averaged: the root is missing
-squared in pixels
-  patch_size * -> patch_size**2 *
-  .sqrt() -> nothing
-    the squared distance is averaged: the root is missing
-along the grid
-  (down**2 + across**2).double().sqrt() -> (down.abs() + across.abs())
-    rows and columns are added up, as a rook moves; expected the straight distance of
-    two centres
+along the grid: (down**2 + across**2).double().sqrt() -> (down.abs() + across.abs())
+    rows and columns are added up, as a rook moves, expected the straight distance
 the larger of the two
   (down**2 + across**2).double().sqrt() -> torch.maximum(down.abs(), across.abs())
     the larger of the distances down and across is taken, expected the straight distance
-down alone
-  + across**2 -> nothing
-    only the distance in rows counts: columns are left out
 difference of indices
   (down**2 + across**2).double().sqrt() -> (place[:, None] - place).abs()
     the difference of the patches' numbers is taken for their distance: the patch below
     has a number that is larger by a whole row
-columns ask
-  block[..., 1:, 1:] -> block[..., 1:, 1:].mT
+columns ask: block[..., 1:, 1:] -> block[..., 1:, 1:].mT
     rows and columns of the table are exchanged: a row belongs to the token that looks,
     and its shares are the weights of the mean
-most attended alone
-  (shares * far.to(block)).sum(dim=-1) -> far.to(block)[place, shares.argmax(dim=-1)]
-    the distance to the most attended patch alone is taken, expected the mean over all,
-    with the attention as weights
-summed over patches
-  distance.mean(dim=(0, 2)) -> distance.mean(dim=0).sum(dim=1)
-    the distances of the patches are summed, expected their mean
-images kept
-  distance.mean(dim=(0, 2)) -> distance.mean(dim=2)
-    there is a distance for each image, (L, B, h), expected their mean, (L, h)
 ? Give it a table in which every patch attends only to itself, then one in which each
   attends to its right neighbour. What should come out?
 ? Without row 0 and column 0, each row divided by its sum; patch i is in row i //
@@ -97,14 +67,11 @@ images kept
 attention_distance = FunctionCheck(
     "attention_distance(weights, grid_size, patch_size) -> (L, h)",
     right_distance,
-    lambda g: iter(
-        [
-            [drawn_weights(g, 3, 4, 2, 16), (3, 5), 8],
-            [drawn_weights(g, 2, 3, 4, 9, torch.float32), (4, 2), 3],
-            [drawn_weights(g, 3, 2, 3, 10), (3, 3), 4],
-        ]
-    ),
+    lambda g: [
+        [drawn_weights(g, 3, 4, 2, 16), (3, 5), 8],
+        [drawn_weights(g, 2, 3, 4, 9, torch.float32), (4, 2), 3],
+        [drawn_weights(g, 3, 2, 3, 10), (3, 3), 4],
+    ],
     MISTAKES,
-    shape="(L, h)",
     gradients=False,
 )

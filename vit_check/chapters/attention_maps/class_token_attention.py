@@ -21,13 +21,11 @@ def right_maps(weights: Weights) -> Tensor:
 class_token_attention = FunctionCheck(
     "class_token_attention(weights) -> (B, L, h, N)",
     right_maps,
-    lambda g: iter(
-        [
-            [drawn_weights(g, 3, 2, 4, 7)],
-            [drawn_weights(g, 3, 3, 3, 5, torch.float32)],
-            [drawn_weights(g, 4, 5, 2, 6)],
-        ]
-    ),
+    lambda g: [
+        [drawn_weights(g, 3, 2, 4, 7)],
+        [drawn_weights(g, 3, 3, 3, 5, torch.float32)],
+        [drawn_weights(g, 4, 5, 2, 6)],
+    ],
     mistakes(right_maps, OF_A_ROW, parts=[patch_shares]),
     hints=(
         "In a (T, T) table there is a row for each token that looks and a column for "
@@ -37,7 +35,6 @@ class_token_attention = FunctionCheck(
         "row = block[:, :, 0, 1:]; row / row.sum(dim=-1, keepdim=True); "
         "torch.stack(rows, dim=1).",
     ),
-    shape="(B, L, h, N)",
     batched=(0,),
     gradients=False,
 )

@@ -1,11 +1,9 @@
 """Check of chapter 9: patches taken out of an image."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -21,7 +19,7 @@ def right_mask(
     return output
 
 
-def _mask_inputs(generator: Generator) -> Iterator[Case]:
+def _mask_inputs(generator: Generator) -> Cases:
     for B, C, (rows, columns), P, k, fill in (
         (3, 2, (3, 5), 4, 4, []),
         (2, 3, (5, 3), 2, 6, [0.7]),
@@ -35,54 +33,25 @@ def _mask_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-the others taken
-  return output -> return images.where(output != images, fill)
+the others taken: return output -> return images.where(output != images, fill)
     the patches that are named stay, and all others are taken out
 columns first
   divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)[::-1]
     the patches are counted down the columns; they are numbered row by row
-rows for columns
-  divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)
+rows for columns: divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)
     the row of a patch is its number divided by the number of rows; a new row begins
     after as many patches as there are columns
-counted from 1
-  divmod(index, columns) -> divmod(index - 1, columns)
+counted from 1: divmod(index, columns) -> divmod(index - 1, columns)
     the patches are counted from 1: the one before is taken; the class token has no
     number here, patch 0 is the first
-one too late
-  divmod(index, columns) -> divmod(index + 1, columns)
-    the patch after the one that is named is taken: there is no class token among the
-    numbers
-first image's patches
-  indices.tolist() -> indices[:1].expand_as(indices).tolist()
+first image's patches: indices.tolist() -> indices[:1].expand_as(indices).tolist()
     all images lose the patches of the first; each has a row of its own
-row and column exchanged
-  divmod(index, columns) -> divmod(index, columns)[::-1]
-    index // columns is taken for the column and index % columns for the row; patches
-    are numbered row by row
-patches for pixels
-  row * patch_size, column * patch_size -> row, column
-    the row and column of a patch are taken for pixels: patch (row, column) begins at
-    row · P and column · P
-a pixel short
-  + patch_size -> + patch_size - 1
-    each patch is covered but for its last row and column: a slice ends before its
-    second number
-everybody's patches
-  indices.tolist() -> [indices.flatten().tolist()] * len(images)
-    each image loses the patches of all; each has a row of its own
-first patch alone
-  in hidden: -> in hidden[:1]:
+first patch alone: in hidden: -> in hidden[:1]:
     only the first of an image's patches is taken out
-first channel alone
-  picture[:, -> picture[:1,
+first channel alone: picture[:, -> picture[:1,
     only the first channel is covered
-fill added
-  ] = fill -> ] += fill
+fill added: ] = fill -> ] += fill
     fill is added to what is there, expected in its place
-fill multiplied
-  ] = fill -> ] *= fill
-    the patches are multiplied by fill, expected replaced by it
 ? Patch 7 of a grid that has 5 columns: in which row and column is it, and which pixels
   are its?
 ? Row index // columns, column index % columns; from row · P to (row + 1) · P, likewise
@@ -96,7 +65,6 @@ mask_patches = FunctionCheck(
     right_mask,
     _mask_inputs,
     MISTAKES,
-    shape="(B, C, H, W)",
     batched=(0, 2),
     gradients=False,
 )

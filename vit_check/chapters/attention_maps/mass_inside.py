@@ -1,11 +1,9 @@
 """Check of chapter 9: how much of a map lies inside a box."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -23,10 +21,10 @@ def right_mass(
     return (attention * share).sum(dim=1)  # (B,)
 
 
-def _mass_inputs(generator: Generator) -> Iterator[Case]:
+def _mass_inputs(generator: Generator) -> Cases:
     for B, (H, W), P in ((3, (24, 40), 8), (4, (20, 15), 5), (3, (18, 18), 6)):
         N = (H // P) * (W // P)
-        raw = torch.randn(B, N, generator=generator, dtype=torch.float64)
+        raw = normal(generator, B, N)
         # Every box cuts patches on all sides and is not square.
         top = torch.randint(1, P, (B,), generator=generator)
         left = torch.randint(1, P // 2 + 1, (B,), generator=generator)
@@ -37,50 +35,26 @@ def _mass_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-whole patch if touched
-  blocks.mean -> blocks.amax
+whole patch if touched: blocks.mean -> blocks.amax
     a patch that the box cuts counts whole, expected by the share of its area inside
-cut patches left out
-  blocks.mean -> blocks.amin
+cut patches left out: blocks.mean -> blocks.amin
     a patch that the box cuts does not count, expected by the share of its area inside
-rounded down
-  top:bottom, left:right
-  -> top // P * P : bottom // P * P, left // P * P : right // P * P
-    the sides of the box are rounded down to whole patches, expected each patch by the
-    share of its area inside
-by the middle
-  blocks.mean(dim=(2, 3)) -> blocks[:, :, P // 2, P // 2]
-    a patch counts whole or not at all, by its middle, expected by the share of its area
-    inside
-pixels counted whole
-  blocks.mean -> blocks.sum
-    every pixel inside counts with the whole share of its patch, expected with its part
-    of it: a patch has P·P pixels
-left before top
-  top, left, bottom, right in -> left, top, right, bottom in
+by the middle: blocks.mean(dim=(2, 3)) -> blocks[:, :, P // 2, P // 2]
+    a patch counts by its middle, whole or not at all, expected by its area inside
+left before top: top, left, bottom, right in -> left, top, right, bottom in
     the box is read as left, top, right, bottom; it is top, left, bottom, right
 height and width of the box
   top:bottom, left:right -> top : top + bottom, left : left + right
     bottom and right are taken for the height and the width of the box; they are a row
     and a column of the image
-first image's box
-  boxes.tolist() -> boxes[:1].expand_as(boxes).tolist()
+first image's box: boxes.tolist() -> boxes[:1].expand_as(boxes).tolist()
     all images get the box of the first; each has a row of its own
-one pixel too many
-  top:bottom, left:right -> top : bottom + 1, left : right + 1
+one pixel too many: top:bottom, left:right -> top : bottom + 1, left : right + 1
     the box is a pixel too large: bottom and right are the first pixels outside
-columns first
-  blocks.mean(dim=(2, 3)) -> blocks.mean(dim=(2, 3)).T
+columns first: blocks.mean(dim=(2, 3)) -> blocks.mean(dim=(2, 3)).T
     the patches are counted down the columns; they are numbered row by row
-divided by the area
-  share).sum(dim=1) -> share).sum(dim=1) / share.mean(dim=1)
-    the share is divided by the box's area, expected the share itself
-width first
-  (H, W), P -> (W, H), P
+width first: (H, W), P -> (W, H), P
     image_size is read as (width, height); the height comes first
-averaged over patches
-  share).sum -> share).mean
-    the shares inside are averaged over all patches, expected added up
 ? Spread each patch's share evenly over its P·P pixels. Which pixels lie in the box?
 ? A patch counts by (rows of pixels inside / P) times (columns inside / P); the first
   pixel outside is bottom, and right.
@@ -93,7 +67,6 @@ mass_inside = FunctionCheck(
     right_mass,
     _mass_inputs,
     MISTAKES,
-    shape="(B,)",
     batched=(0, 1),
     gradients=False,
 )

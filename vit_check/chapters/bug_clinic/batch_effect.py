@@ -1,13 +1,11 @@
 """The check of ``batch_effect``, chapter 14."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
 
@@ -33,7 +31,7 @@ class _Mixing(nn.Module):
 
 
 def _measured(
-    function: Callable[..., Any], images: Tensor, mix: float, mode: str
+    function: Answer, images: Tensor, mix: float, mode: str
 ) -> dict[str, Any]:
     model = _Mixing(mix).train(mode == "training")
     effect = as_number(function(model, images))
@@ -54,7 +52,7 @@ def right_effect(model: nn.Module, images: Tensor) -> float:
     return apart.max().item()
 
 
-def _effect_inputs(generator: Generator) -> Iterator[Case]:
+def _effect_inputs(generator: Generator) -> Cases:
     for mix, mode in ((0.5, "eval"), (0.25, "training"), (0.0, "eval")):
         images = 0.1 * normal(generator, 6, 1, 1, 5)
         # One image is farthest above the mean of the batch, or below it, and another is
@@ -66,44 +64,22 @@ def _effect_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-in training mode
-  model.eval() -> nothing
+in training mode: model.eval() -> nothing
     the model is asked in the mode it happens to be in; in training mode its answers are
     others, so call eval() first
-signed
-  .abs() -> nothing
+signed: .abs() -> nothing
   apart.max() -> torch.minimum(apart.max(), -apart.min())
     the largest difference is taken with its sign: in the other direction nothing is
     seen, so take the absolute value first
-mean
-  apart.max -> apart.mean
+mean: apart.max -> apart.mean
     the differences are averaged, expected the largest: one image that moves among many
     that do not is enough
-length
-  apart.max -> apart.norm
-    the length of the difference is returned, expected its largest number
-first image
-  apart.max -> apart[0].max
+first image: apart.max -> apart[0].max
     only the first image is asked alone, expected each of them
-in halves
-  images.split(1) -> images.split((len(images) + 1) // 2)
-    the batch is cut in halves; each image is to come alone, as a batch of one
-never alone
-  images.split(1) -> [images]
+never alone: images.split(1) -> [images]
     the batch is compared with itself: that is the test of asking again
-answers
-  (together - alone).abs() -> (together.argmax(1) != alone.argmax(1)).double()
-  apart.max -> apart.mean
-    the answers are compared, expected the logits: they move long before an answer
-    changes
-left in eval mode
-  model.train(was) -> nothing
-    the model is left in eval mode, and it came in training mode: put back what was
-    there
-left in training mode
-  model.train(was) -> model.train()
-    the model is left in training mode, and it came in eval mode: put back what was
-    there
+left in eval mode: model.train(was) -> nothing
+    the model is left in eval mode, and came in training mode: put back what was there
 ? Ask the model twice: once with all images, and once for each image alone. Both times
   it has to be in eval mode.
 ? images.split(1) gives batches of one; torch.cat puts their logits together again. Then

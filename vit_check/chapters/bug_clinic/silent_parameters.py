@@ -1,14 +1,13 @@
 """The check of ``silent_parameters``, chapter 14."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.watching import Trouble
 
@@ -45,7 +44,7 @@ class _Wired(nn.Module):
 
 
 def _named(
-    function: Callable[..., Any], weight: Tensor, images: Tensor, kind: str
+    function: Answer, weight: Tensor, images: Tensor, kind: str
 ) -> dict[str, Any]:
     with torch.random.fork_rng(devices=[]):
         model = _Wired(centred=kind == "logits that add up to 0").double()
@@ -76,7 +75,7 @@ def right_silent(model: nn.Module, images: Tensor) -> list[str]:
     return found
 
 
-def _silent_inputs(generator: Generator) -> Iterator[Case]:
+def _silent_inputs(generator: Generator) -> Cases:
     kinds = ("parts that are not connected", "logits that add up to 0", "old gradients")
     for kind in kinds:
         weight = normal(generator, _K, 6)
@@ -84,40 +83,26 @@ def _silent_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-missing alone
-  or (parameter.grad == 0).all() -> nothing
+missing alone: or (parameter.grad == 0).all() -> nothing
     only gradients that are None are found; a gradient of zeros, as of something that is
     multiplied by 0, teaches nothing either
-zeros alone
-  is None or -> is not None and
-    only gradients of zeros are found; a layer that is never called has gradients that
-    are None
-any zero
-  .all() -> .any()
+zeros alone: is None or -> is not None and
+    only gradients of zeros are found; a layer that is never called has None
+any zero: .all() -> .any()
     a parameter is called silent if any number of its gradient is 0; it learns as long
     as one of them is not
-sum of the logits
-  (logits * factors).sum() -> logits.sum()
+sum of the logits: (logits * factors).sum() -> logits.sum()
     the gradient is that of the sum of all logits; where they always add up to the same
     number it is 0 for all, so give each logit another factor
-one number
-  (logits * factors).sum() -> logits[0, 0]
-    the gradient is that of one number alone: a parameter that only others need is then
-    called silent, so give every logit of every image a part
-sum of the gradient
-  (parameter.grad == 0).all() -> parameter.grad.sum() == 0
+sum of the gradient: (parameter.grad == 0).all() -> parameter.grad.sum() == 0
     a parameter is called silent if its gradient adds up to 0; it learns as long as one
     of its numbers is not 0
-old gradients
-  model.zero_grad(set_to_none=True) -> nothing
+old gradients: model.zero_grad(set_to_none=True) -> nothing
     the gradients of an earlier step are still there: backward() adds to them, so clear
     them first or use torch.autograd.grad
 the others
   is None or (parameter.grad == 0).all() -> is not None and parameter.grad.any()
     the parameters that do get a gradient are named, expected those that do not
-weights alone
-  return found -> return [name for name in found if not name.endswith("bias")]
-    the biases are left out; they are parameters too
 ? Make one number of the logits, call backward() on it, and look at the gradient of each
   parameter.
 ? A gradient may be None, or there and all zeros. And take care which number you make of

@@ -1,26 +1,24 @@
 """Check of chapter 3: the class token."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
-from vit_check.engine.reading import Part, Weights
+from vit_check.engine.reading import Part, Sizes, Weights
 from vit_check.engine.table import mistakes
 from vit_check.engine.verdict import Finding
 
 
-def with_weight(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def with_weight(name: str) -> Callable[[Answer], Answer]:
     """Makes of a function of (x, weight) one for a module with that one weight."""
     return lambda wrong: lambda weights, sizes, x: wrong(x, weights[name])
 
 
-def _starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
+def _starts_wide(weights: Weights, sizes: Sizes) -> Finding | None:
     """A class token that begins nearly as large as the patches it is put beside."""
     numbers = weights["cls_token"]
     spread = numbers.square().mean().sqrt().item()
@@ -39,38 +37,30 @@ def _in_front(patches: Tensor, cls_token: Tensor) -> Tensor:
 
 
 MISTAKES = """
-last
-  [cls, patches] -> [patches, cls]
+last: [cls, patches] -> [patches, cls]
     the class token comes after the patches; in ViT it is the first, at index 0
-added
-  torch.cat([cls, patches], dim=1) -> patches + cls
+added: torch.cat([cls, patches], dim=1) -> patches + cls
     the class token is added to the patches; it is to be a token of its own, so that N
     patches become N + 1 tokens
-along D
-  expand(len(patches), -1, -1) -> expand_as(patches)
+along D: expand(len(patches), -1, -1) -> expand_as(patches)
   dim=1 -> dim=2
-    the class token is joined along D: every patch has become longer, and there is no
-    token more
-replaces the first patch
-  [cls, patches] -> [cls, patches[:, 1:]]
+    the class token is joined along D: every patch is longer, and no token is added
+replaces the first patch: [cls, patches] -> [cls, patches[:, 1:]]
     the class token is written over the first patch, which is lost
-one image more
-  expand(len(patches), -1, -1) -> expand(1, patches.shape[1], -1)
+one image more: expand(len(patches), -1, -1) -> expand(1, patches.shape[1], -1)
   dim=1 -> dim=0
     the class token is joined along the batch, dim 0, which is what torch.cat takes when
     no dim is given: it has become one image more
 """
 
 
-def _class_token_readings(
-    parts: list[Part], sizes: Mapping[str, Any]
-) -> Iterator[Weights]:
+def _class_token_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     for part in parts:
         if part.value.numel() == sizes["embed_dim"]:
             yield {"cls_token": part.value.reshape(1, 1, -1)}
 
 
-def _class_token_inputs(generator: Generator) -> Iterator[Case]:
+def _class_token_inputs(generator: Generator) -> Cases:
     for B, N, D, dtype in (
         (3, 5, 8, torch.float32),
         (2, 7, 6, torch.float64),
@@ -92,8 +82,8 @@ _HINTS_OF_CLASS_TOKEN = (
 class_token = ModuleCheck(
     "class_token",
     "class ClassToken(embed_dim), called with patches (B, N, D)",
-    sizes={"embed_dim": 192},
-    other_sizes={"embed_dim": 24},
+    sizes=(192,),
+    other_sizes=(24,),
     inputs=lambda generator, sizes: [normal(generator, 3, 5, sizes["embed_dim"])],
     more_inputs=lambda generator, sizes: [normal(generator, 2, 1, sizes["embed_dim"])],
     reading=_class_token_readings,
@@ -111,7 +101,6 @@ class_token = ModuleCheck(
         _class_token_inputs,
         MISTAKES,
         _HINTS_OF_CLASS_TOKEN,
-        shape="(B, 1 + N, D)",
         batched=(0,),
     ),
 )

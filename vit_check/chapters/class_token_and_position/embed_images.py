@@ -1,34 +1,32 @@
 """Check of chapter 3: images to tokens."""
 
 import itertools
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from vit_check.chapters.class_token_and_position.position_embedding import one_too_few
-from vit_check.engine.drawing import normal
-from vit_check.engine.modules import ModuleCheck, built, run_module
+from vit_check.engine.drawing import images_of
+from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import (
     Part,
+    Sizes,
     Weights,
     as_filters,
     tokens_and_positions,
 )
-from vit_check.engine.table import mistakes
+from vit_check.engine.table import mistakes, rows
 from vit_steps.embedding import ViTEmbedding
 
 
-def _grid_side(sizes: Mapping[str, Any]) -> int:
+def _grid_side(sizes: Sizes) -> int:
     side: int = sizes["image_size"] // sizes["patch_size"]
     return side
 
 
-def _embedding_readings(
-    parts: list[Part], sizes: Mapping[str, Any]
-) -> Iterator[Weights]:
+def _embedding_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     """A matrix for the patches, a table of positions; what is left is vectors."""
     C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
     T = 1 + _grid_side(sizes) ** 2
@@ -58,7 +56,7 @@ def _embedding_readings(
                 }
 
 
-def tokens_of(weights: Weights, sizes: Mapping[str, Any], images: Tensor) -> Tensor:
+def tokens_of(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
     filters, bias = weights["patch_embed.proj.weight"], weights["patch_embed.proj.bias"]
     maps = F.conv2d(images, filters, bias, stride=filters.shape[2:])
     patches = maps.flatten(2).mT  # (B, N, D)
@@ -67,67 +65,35 @@ def tokens_of(weights: Weights, sizes: Mapping[str, Any], images: Tensor) -> Ten
     return tokens + pos
 
 
-def _right_embedding(
-    weights: Weights, sizes: Mapping[str, Any], images: Tensor
-) -> Tensor:
-    embedding = built(ViTEmbedding, *sizes.values())
-    tokens: Tensor = run_module(embedding, weights, images)
-    return tokens
-
-
-MISTAKES = """
-class token last
-  [cls, patches] -> [patches, cls]
+OF_TOKENS = rows("""
+class token last: [cls, patches] -> [patches, cls]
     the class token comes after the patches; in ViT it is the first, at index 0
-class token without position
-  [cls, patches] -> [cls, patches + pos[:, 1:]]
+class token without position: [cls, patches] -> [cls, patches + pos[:, 1:]]
   tokens + pos -> tokens
     the class token gets no position: row 0 of the positions belongs to it
-positions before the class token
-  [cls, patches] -> [cls, patches + pos[:, :-1]]
+positions before the class token: [cls, patches] -> [cls, patches + pos[:, :-1]]
   tokens + pos -> tokens
     the positions are added before the class token is there: the patches get rows 0 to N
     - 1, and row 0 belongs to the class token
-positions concatenated
-  tokens + pos -> torch.cat([tokens, pos.expand_as(tokens)], dim=2)
-    positions are put beside the tokens, so that each is 2·D long; in ViT they are
-    added, number by number
-positions multiplied
-  tokens + pos -> tokens * pos
+positions multiplied: tokens + pos -> tokens * pos
     tokens and positions are multiplied; in ViT they are added
-patches down the columns
-  maps.flatten -> maps.mT.flatten
+patches down the columns: maps.flatten -> maps.mT.flatten
     the patches come column by column; they are read row by row
-view instead of transpose
-  maps.flatten(2).mT -> maps.reshape(len(maps), -1, len(bias))
+view instead of transpose: maps.flatten(2).mT -> maps.reshape(len(maps), -1, len(bias))
     D is moved to the end by a view, (B, D, rows, columns) to (B, N, D): the shape fits,
     and each token holds pieces of many patches
-image viewed as patches
-  maps.flatten(2).mT -> images.reshape(len(maps), -1, filters[0].numel())
-  [cls, patches] -> [cls, F.linear(patches, filters.flatten(1), bias)]
-    the image is cut by a view: the shape fits, but a row of numbers is then a strip of
-    pixels and no patch
-"""
+""")
 
 embed_images = ModuleCheck(
     "embed_images",
     "class ViTEmbedding(image_size, patch_size, in_channels, embed_dim), called with "
     "images (B, C, H, W)",
-    sizes={"image_size": 20, "patch_size": 4, "in_channels": 3, "embed_dim": 120},
-    other_sizes={"image_size": 12, "patch_size": 3, "in_channels": 2, "embed_dim": 40},
-    inputs=lambda generator, sizes: [
-        normal(
-            generator,
-            2,
-            sizes["in_channels"],
-            sizes["image_size"],
-            sizes["image_size"],
-        )
-    ],
+    sizes=(20, 4, 3, 120),
+    other_sizes=(12, 3, 2, 40),
+    inputs=lambda generator, sizes: [images_of(sizes, generator)],
     reading=_embedding_readings,
-    reference=_right_embedding,
     package=lambda sizes: ViTEmbedding(**sizes),
-    mistakes=mistakes(tokens_of, MISTAKES),
+    mistakes=mistakes(tokens_of, OF_TOKENS),
     hints=(
         "Three things are learned besides the patch embedding's matrix and bias: what "
         "are their shapes? Then follow the shape from images to tokens.",

@@ -1,17 +1,13 @@
 """Check of chapter 3: positions for another grid."""
 
-from collections.abc import Iterator
-
 import torch
-from torch import Generator
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, Generator, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.embedding import interpolate_position_embedding as right_interpolation
 
 
-def _interpolation_inputs(generator: Generator) -> Iterator[Case]:
+def _interpolation_inputs(generator: Generator) -> Cases:
     for side, D, grid_size, dtype in (
         (3, 6, (5, 7), torch.float32),
         (5, 4, (2, 3), torch.float64),
@@ -30,19 +26,9 @@ class token resized
   = lambda pos, grid: F.interpolate(pos.mT, 1 + math.prod(grid), mode="linear").mT
     the class token is resized with the patches, along the line of tokens: it has no
     place in the grid, and its row is left as it is
-class token lost
-  [first, patch_positions -> [patch_positions
-    the class token's position is gone: put it back in front
-class token last
-  [first, patch_positions.to(pos_embed.dtype)]
-  -> [patch_positions, first]
-    the class token's position has gone to the end, expected at index 0
-rows and columns swapped
-  as_image, (rows, columns) -> as_image, (columns, rows)
-    the new grid has as many rows as it should have columns: grid_size is (rows,
-    columns)
-view instead of permute
-  reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 2)
+rows and columns swapped: as_image, (rows, columns) -> as_image, (columns, rows)
+    rows and columns of the new grid are swapped: grid_size is (rows, columns)
+view instead of permute: reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 2)
   -> reshape(1, -1, old_rows, old_columns)
     D is brought in front of the grid by a view, which cuts the positions to pieces: lay
     them out as (1, rows, columns, D), then permute
@@ -50,19 +36,15 @@ not moved back
   as_image.flatten(2).transpose(1, 2) -> as_image.reshape(1, rows * columns, -1)
     D is not moved back to the end before the grid is flattened: each new one holds
     pieces of several
-no antialias
-  , antialias=True -> nothing
+no antialias: , antialias=True -> nothing
     antialias=True is missing: without it PyTorch uses a different cubic, and skips
     positions when the grid shrinks
-bilinear
-  mode="bicubic", antialias=True -> mode="bilinear"
+bilinear: mode="bicubic", antialias=True -> mode="bilinear"
     the positions are resized bilinearly, expected bicubic
-nearest
-  mode="bicubic", antialias=True -> mode="nearest"
+nearest: mode="bicubic", antialias=True -> mode="nearest"
     each new position is a copy of the nearest old one, which is what F.interpolate does
     unless a mode is given; expected bicubic
-corners aligned
-  antialias=True -> align_corners=True
+corners aligned: antialias=True -> align_corners=True
     align_corners puts the middles of the corner patches on one another; a patch is an
     area, and it is the edges of the image that coincide
 ? Which row has no place in the grid? Write down the shape after every line; D is never
@@ -79,5 +61,4 @@ interpolate_position_embedding = FunctionCheck(
     right_interpolation,
     _interpolation_inputs,
     MISTAKES,
-    shape="(1, 1 + rows·columns, D)",
 )

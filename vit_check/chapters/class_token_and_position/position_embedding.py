@@ -1,17 +1,15 @@
 """Check of chapter 3: learned positions."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import torch
 from torch import Generator, Tensor, nn
 
 from vit_check.chapters.class_token_and_position.class_token import with_weight
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
-from vit_check.engine.reading import Part, Weights, as_rows
+from vit_check.engine.reading import Part, Sizes, Weights, as_rows
 from vit_check.engine.table import mistakes
 from vit_check.engine.verdict import Finding
 
@@ -21,30 +19,23 @@ def _added(x: Tensor, pos: Tensor) -> Tensor:
 
 
 MISTAKES = """
-class token left out
-  x + pos -> torch.cat([x[:, :1], x[:, 1:] + pos[:, 1:]], dim=1)
+class token left out: x + pos -> torch.cat([x[:, :1], x[:, 1:] + pos[:, 1:]], dim=1)
     the class token gets no position: row 0 of the positions belongs to it
-concatenated
-  x + pos -> torch.cat([x, pos.expand_as(x)], dim=2)
+concatenated: x + pos -> torch.cat([x, pos.expand_as(x)], dim=2)
     positions are put beside the tokens, so that each is 2·D long; in ViT they are
     added, number by number
-multiplied
-  x + pos -> x * pos
+multiplied: x + pos -> x * pos
     tokens and positions are multiplied; in ViT they are added
-by the batch
-  x + pos -> x + pos[0, : len(x), None]
+by the batch: x + pos -> x + pos[0, : len(x), None]
     positions are counted along the batch: all tokens of image 0 get the first position,
     those of image 1 the second; it is the token that has a position
-tokens scaled
-  x + pos -> x * x.shape[-1] ** 0.5 + pos
+tokens scaled: x + pos -> x * x.shape[-1] ** 0.5 + pos
     the tokens are multiplied by √D before the positions are added: the first
     Transformer did so, ViT does not
 """
 
 
-def _position_readings(
-    parts: list[Part], sizes: Mapping[str, Any]
-) -> Iterator[Weights]:
+def _position_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     """One table of T rows; or several with T rows in all, in any order of two."""
     T, D = sizes["num_tokens"], sizes["embed_dim"]
     for part in parts:
@@ -69,7 +60,7 @@ def one_too_few(parts: list[Part], T: int, D: int) -> Finding | None:
     return None
 
 
-def _starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
+def _starts_wide(weights: Weights, sizes: Sizes) -> Finding | None:
     """Positions that begin much larger than the 0.02 that is asked for.
 
     A table of sines and cosines may be where learning begins: in each of its rows but
@@ -90,7 +81,7 @@ def _starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
     )
 
 
-def _position_inputs(generator: Generator) -> Iterator[Case]:
+def _position_inputs(generator: Generator) -> Cases:
     for B, T, D, dtype in (
         (3, 5, 8, torch.float32),
         (2, 7, 6, torch.float64),
@@ -112,8 +103,8 @@ _HINTS_OF_POSITIONS = (
 position_embedding = ModuleCheck(
     "position_embedding",
     "class PositionEmbedding(num_tokens, embed_dim), called with tokens (B, T, D)",
-    sizes={"num_tokens": 9, "embed_dim": 32},
-    other_sizes={"num_tokens": 6, "embed_dim": 20},
+    sizes=(9, 32),
+    other_sizes=(6, 20),
     inputs=lambda generator, sizes: [
         normal(generator, 3, sizes["num_tokens"], sizes["embed_dim"])
     ],
@@ -135,7 +126,6 @@ position_embedding = ModuleCheck(
         _position_inputs,
         MISTAKES,
         _HINTS_OF_POSITIONS,
-        shape="(B, T, D)",
         batched=(0,),
     ),
 )

@@ -15,30 +15,18 @@ def _in_float32(output: Any) -> Any:
 
 
 MISTAKES = """
-column first
-  [row_code, column_code] -> [column_code, row_code]
+column first: [row_code, column_code] -> [column_code, row_code]
     the first half of the numbers tells the column, expected the row
-rows and columns swapped
-  positions.reshape -> positions.transpose(0, 1).reshape
-    the patches are numbered down the columns; they come row by row, as one reads
-sizes exchanged
-  rows, columns = as_pair -> columns, rows = as_pair
+sizes exchanged: rows, columns = as_pair -> columns, rows = as_pair
     the grid's rows and columns are exchanged: grid_size is (rows, columns), and a row
     holds as many patches as there are columns
-sines together
-  positions.reshape -> positions.unflatten(2, (2, 2, -1)).transpose(2, 3).reshape
-    the quarters are in a different order: the sines of row and column come together;
-    expected row sines, row cosines, column sines, column cosines
-in turns
-  torch.cat([angles.sin(), angles.cos()], dim=1)
+in turns: torch.cat([angles.sin(), angles.cos()], dim=1)
   -> torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
     sines and cosines take turns within each half; here all sines of a half come first,
     then its cosines
-cosine first
-  [angles.sin(), angles.cos()] -> [angles.cos(), angles.sin()]
+cosine first: [angles.sin(), angles.cos()] -> [angles.cos(), angles.sin()]
     the cosines come before the sines
-one dimension in turns
-  rows, columns = as_pair(grid_size, "grid_size")
+one dimension in turns: rows, columns = as_pair(grid_size, "grid_size")
   -> rows, columns = math.prod(grid_size), 1
   embed_dim // 4 -> embed_dim // 2
   [row_code, column_code] -> [row_code]
@@ -46,35 +34,20 @@ one dimension in turns
   -> torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
     this is the code for a sentence, in one dimension: half of the numbers are to tell
     the row, half the column
-exponent of D
-  / (embed_dim // 4) -> / (embed_dim // 2)
+exponent of D: / (embed_dim // 4) -> / (embed_dim // 2)
     the clocks slow down half as fast as they should: each half has D/2 numbers, and so
     D/4 clocks, over which the exponent runs from 0 to 1
-exponent doubled
-  / (embed_dim // 4) -> / (embed_dim / 8)
+exponent doubled: / (embed_dim // 4) -> / (embed_dim / 8)
     the exponent runs from 0 to 2 over the D/4 clocks, expected 0 to 1
-end included
-  / (embed_dim // 4) -> / (embed_dim // 4 - 1)
-    the exponent of the last clock is 1: D/4 clocks have exponents i/(D/4), and the 1 is
-    not reached
-column first, end included
-  [row_code, column_code] -> [column_code, row_code]
-  / (embed_dim // 4) -> / (embed_dim // 4 - 1)
-    the column comes before the row, and the exponent of the last clock is 1: the first
-    half of the numbers tells the row, and D/4 clocks have exponents i/(D/4)
-multiplied
-  10000.0**-steps -> 10000.0**steps
-    the clocks get faster and faster: the place is divided by 10000 to the exponent
-from 1
-  torch.arange(length) -> torch.arange(1, length + 1)
-    rows and columns are counted from 1, expected from 0
-class token always
-  if cls_token -> if True
-    there is a row for the class token although cls_token is False
+end included: / (embed_dim // 4) -> / (embed_dim // 4 - 1)
+    the exponent of the last clock is 1: D/4 clocks have exponents i/(D/4), below 1
 class token at place 0
   F.pad(positions, (0, 0, 1, 0)) -> torch.cat([positions[:, :1], positions], dim=1)
-    the class token gets the code of the first patch; it is nowhere in the grid, and
-    gets zeros
+    the class token gets the first patch's code; it is not in the grid, and gets zeros
+from 1: torch.arange(length) -> torch.arange(1, length + 1)
+    rows and columns are counted from 1, expected from 0
+class token always: if cls_token -> if True
+    there is a row for the class token although cls_token is False
 ? Print the positions for embed_dim 8 on a grid of 2 by 3. Which four numbers stay the
   same along a row? They tell the row.
 ? Each half has D/4 clocks. Clock i turns by 10000**(-i / (D/4)) a step: sines of all
@@ -87,9 +60,7 @@ class token at place 0
 sincos_position_embedding = FunctionCheck(
     "sincos_position_embedding(embed_dim, grid_size, cls_token=True) -> (1, 1 + N, D)",
     right_sincos,
-    lambda generator: [[16, (3, 5), True], [24, (4, 2), False], [12, (6, 7)]],
+    [[16, (3, 5), True], [24, (4, 2), False], [12, (6, 7)]],
     MISTAKES,
-    shape="(1, 1 + N, D)",
-    gradients=False,
     normalize=_in_float32,
 )

@@ -1,14 +1,13 @@
 """Check of chapter 6: stochastic depth."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.watching import Trouble
 
@@ -135,80 +134,45 @@ def _alike(factors: Tensor, axis: int) -> bool:
     return bool((factors - factors.narrow(axis, 0, 1)).abs().max() < 1e-4)
 
 
-def _drop_inputs(generator: Generator) -> Iterator[Case]:
+def _drop_inputs(generator: Generator) -> Cases:
     for drop_prob in (0.25, 0.6, 0.0):
         x = normal(generator, 2000, 3, 2)
         yield [(x + x.sign() / 2).float(), drop_prob]
 
 
 MISTAKES = """
-each number
-  len(x), 1, 1 -> x.shape
+each number: len(x), 1, 1 -> x.shape
     each number is dropped by itself, which is dropout; a coin is flipped for each
     sample, and all its numbers fall together
-each token
-  len(x), 1, 1 -> len(x), x.shape[1], 1
+each token: len(x), 1, 1 -> len(x), x.shape[1], 1
     a coin is flipped for each token; it is one for each sample, with all its tokens
-whole batch
-  len(x), 1, 1 -> 1, 1, 1
+whole batch: len(x), 1, 1 -> 1, 1, 1
     one coin is flipped for the whole batch; each sample has its own
-same for all samples
-  len(x), 1, 1 -> x.shape[1:]
-    the same numbers are dropped in all samples; each sample has a coin of its own, for
-    all its numbers
 same samples each time
   torch.rand(len(x), 1, 1) -> torch.linspace(1, 0, len(x))[:, None, None]
     the same samples fall in every call, which is a choice and no coin: draw anew each
     time, and without a seed or a generator made in the function
-seeded
-  coin = -> torch.manual_seed(0); coin =
+seeded: coin = -> torch.manual_seed(0); coin =
     the same samples fall in every call: a seed in the function makes the coins fall
     alike each time, and it resets PyTorch's generator for the whole training as well
-not scaled
-  / keep -> nothing
-    what is kept is not scaled: on average the branch is smaller in training than in
-    evaluation
-scaled by keep
-  / keep -> * keep
-    what is kept is multiplied by the chance of being kept; divide by it, so that the
-    mean stays
-scaled by 1/drop
-  / keep -> / drop_prob
+not scaled: / keep -> nothing
+    what is kept is not scaled: in training the branch is smaller on average
+scaled by 1/drop: / keep -> / drop_prob
     what is kept is divided by drop_prob; divide by the chance of being kept
-drop_prob as keep
-  keep = 1 - drop_prob -> keep = drop_prob
+drop_prob as keep: keep = 1 - drop_prob -> keep = drop_prob
     drop_prob is taken for the chance of being kept; it is that of being dropped
-coin inverted
-  < keep -> < drop_prob
-    a sample is kept with drop_prob and dropped otherwise: the comparison is the wrong
-    way round
-never dropped
-  x * coin / keep -> x
-    x comes back as it is in training too: nothing is dropped
-training inverted
-  not training -> training
-    training is the wrong way round: samples are dropped in evaluation and kept in
-    training
-active in eval
-  not training -> False
+coin inverted: < keep -> < drop_prob
+    a sample is kept with drop_prob: the comparison is the wrong way round
+active in eval: not training -> False
     samples are dropped in evaluation too, where x is to come back as it is
-scaled in eval
-  if not training: return x -> if not training: return x * (1 - drop_prob)
-    x is multiplied by the chance of being kept in evaluation; what is kept was scaled
-    in training, so evaluation leaves x alone
 scaled in eval alone
   if not training: return x -> if not training: return x * (1 - drop_prob)
   / keep -> nothing
     what is kept is not scaled, and x is multiplied by the chance of being kept in
     evaluation; scale in training, and leave x alone in evaluation
-filled
-  x * coin / keep -> torch.where(coin > 0, x / keep, x.mean())
+filled: x * coin / keep -> torch.where(coin > 0, x / keep, x.mean())
     nothing becomes 0, since what is dropped is filled with other numbers; a branch is
     left out by adding zeros
-removed
-  x * coin -> x[coin.flatten() > 0]
-    samples are taken out of the batch; all B come back, and those that are dropped are
-    0
 ? Run it on torch.ones(5, 2, 3) with drop_prob 0.4 and print what comes out: which
   numbers should fall together, and how large should the others be?
 ? One coin for each sample, of shape (B, 1, 1), which is 1 with probability 1 -
@@ -222,7 +186,6 @@ drop_path = FunctionCheck(
     dropped,
     _drop_inputs,
     MISTAKES,
-    shape="(B, T, D)",
     gradients=False,
     scenario=_drop_in_words,
 )

@@ -20,10 +20,9 @@ from vit_check.chapters.multi_head_attention.multi_head_attention import (
     multi_head_attention,
     several_heads,
 )
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, built, run_module
+from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import (
     Linear,
     Part,
@@ -33,6 +32,7 @@ from vit_check.engine.reading import (
     layer_norms,
     linears,
     sides,
+    within,
     without_norms,
 )
 from vit_check.engine.table import mistakes, rows
@@ -48,66 +48,38 @@ def wired(x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step) -> Tensor:
 
 
 OF_WIRING = rows("""
-residual from the normed x
-  x = x + attn(norm1(x)) -> x = norm1(x); x = x + attn(x)
+residual from the normed x: x = x + attn(norm1(x)) -> x = norm1(x); x = x + attn(x)
   return x + mlp(norm2(x)) -> x = norm2(x); return x + mlp(x)
     the residual is the normed x: add to the x from before the norm
-residual from the normed x at attention
-  x = x + attn(norm1(x)) -> x = norm1(x); x = x + attn(x)
-    what attention found is added to the normed x: add it to the x from before the norm
 residual from the normed x at the MLP
   return x + mlp(norm2(x)) -> x = norm2(x); return x + mlp(x)
     what the MLP computed is added to the normed x: add it to the x from before the norm
-no residual
-  x + attn -> attn
+no residual: x + attn -> attn
   x + mlp -> mlp
     nothing is added to what came in: x is replaced by what attention and MLP compute
-no residual at attention
-  x + attn -> attn
-    what attention found replaces x; it should be added to it
-no residual at the MLP
-  x + mlp -> mlp
+no residual at the MLP: x + mlp -> mlp
     what the MLP computed replaces x; it should be added to it
-post-norm
-  x + attn(norm1(x)) -> norm1(x + attn(x))
+post-norm: x + attn(norm1(x)) -> norm1(x + attn(x))
   x + mlp(norm2(x)) -> norm2(x + mlp(x))
     the norms come after the sums, which is post-norm; each belongs inside its branch,
     in front of attention and of the MLP
-one norm for both
-  norm2(x) -> norm1(x)
+one norm for both: norm2(x) -> norm1(x)
     attention and MLP look through the same norm, and the other norm is not used
-no norms
-  norm1(x) -> x
-  norm2(x) -> x
-    neither attention nor MLP looks through a norm
-attention without norm
-  norm1(x) -> x
+attention without norm: norm1(x) -> x
     attention reads x without a norm
-MLP without norm
-  norm2(x) -> x
+MLP without norm: norm2(x) -> x
     the MLP reads x without a norm
-norm behind the branch
-  attn(norm1(x)) -> norm1(attn(x))
-  mlp(norm2(x)) -> norm2(mlp(x))
-    the norms come after attention and MLP; they belong in front of them
-parallel
-  x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
+parallel: x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
   return x + mlp -> return y + mlp
     the MLP reads the x from before attention: the two run side by side, and the MLP
     does not see what attention found
-MLP first
-  attn(norm1(x)) -> mlp(norm1(x))
+MLP first: attn(norm1(x)) -> mlp(norm1(x))
   mlp(norm2(x)) -> attn(norm2(x))
     the MLP comes before attention; attention comes first
-attention lost
-  x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
+attention lost: x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
   mlp(norm2(x)) -> mlp(norm2(y))
     the second sum starts from the block's input: what attention found reaches the MLP,
     but is not added to the stream
-residual twice
-  x + attn -> x + x + attn
-  x + mlp -> x + x + mlp
-    x is added twice, inside attention and MLP and outside of them once more
 """)
 
 
@@ -118,15 +90,10 @@ def pre_norm_block(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
         weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
         return lambda x: F.layer_norm(x, x.shape[-1:], weight, bias, 1e-6)
 
-    of_attention = {
-        name.removeprefix("attn."): value
-        for name, value in weights.items()
-        if name.startswith("attn.")
-    }
     return wired(
         x,
         norm("norm1"),
-        partial(several_heads, of_attention, sizes),
+        partial(several_heads, within(weights, "attn."), sizes),
         norm("norm2"),
         partial(two_layers, weights, sizes),
     )
@@ -139,15 +106,12 @@ def by_std(x: Tensor, shape: Any, weight: Tensor, bias: Tensor, eps: float) -> T
 
 
 OF_NORMS = rows("""
-eps 1e-5
-  weight, bias, 1e-6 -> weight, bias, 1e-5
+eps 1e-5: weight, bias, 1e-6 -> weight, bias, 1e-5
     the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
-divided by std + eps
-  F.layer_norm -> by_std
+divided by std + eps: F.layer_norm -> by_std
     the norms divide by std + eps, the std of a sample, with D - 1 below the sum; a
     layer norm divides by √(variance + eps), with D below it
-PyTorch's defaults
-  x + attn(norm1(x)) -> norm1(x + attn(x))
+PyTorch's defaults: x + attn(norm1(x)) -> norm1(x + attn(x))
   x + mlp(norm2(x)) -> norm2(x + mlp(x))
   weight, bias, 1e-6 -> weight, bias, 1e-5
   F.gelu -> F.relu
@@ -177,24 +141,6 @@ OF_BLOCK = [
     *OF_NORMS,
     *(row for row in rows(OF_MLP) if "inside" not in row.name),
     *(row for row in rows(OF_HEADS) if row.name in _USUAL_IN_ATTENTION),
-]
-
-_NORMS_SWAPPED = rows("""
-norms swapped
-  = lambda x, norm1, attn, norm2, mlp: wired(x, norm2, attn, norm1, mlp)
-    norm2 is in front of attention and norm1 in front of the MLP
-""")
-
-# An answer with PyTorch's eps may have a second mistake beside it.
-(_WITH_PYTORCHS_EPS,) = rows("""
-with PyTorch's eps
-  weight, bias, 1e-6 -> weight, bias, 1e-5
-    and the norms' eps is 1e-5, PyTorch's default, expected 1e-6
-""")
-_TWO_FAULTS = [
-    row.beside(_WITH_PYTORCHS_EPS)
-    for row in OF_BLOCK
-    if "eps" not in row.name and row.name != "PyTorch's defaults"
 ]
 
 
@@ -249,18 +195,13 @@ def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
     return multi_head_attention.lacking(others, sizes)
 
 
-def _right_block(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
-    D, h, ratio = sizes["embed_dim"], sizes["num_heads"], sizes["mlp_ratio"]
-    return run_module(built(EncoderBlock, D, h, ratio), weights, x)[0]
-
-
 def output_of_tuple(output: Any) -> Any:
     """The output, where attention weights or None come with it."""
     return output[0] if isinstance(output, tuple) and output else output
 
 
 def _callables_for_block(
-    answer: Callable[..., Any],
+    answer: Answer,
     x: Tensor,
     norm1: list[Tensor],
     mixing: list[Tensor],
@@ -278,7 +219,7 @@ def _callables_for_block(
     )
 
 
-def _block_function_inputs(generator: Generator) -> Iterator[Case]:
+def _block_function_inputs(generator: Generator) -> Cases:
     for B, T, D, M in ((2, 5, 6, 9), (3, 4, 7, 5)):
         norms = [
             [1 + 0.3 * normal(generator, D), 0.5 * normal(generator, D)]
@@ -304,18 +245,14 @@ _HINTS_OF_BLOCK = (
 encoder_block = ModuleCheck(
     "encoder_block",
     "class EncoderBlock(embed_dim, num_heads, mlp_ratio), called with x (B, T, D)",
-    sizes={"embed_dim": 10, "num_heads": 2, "mlp_ratio": 2.5},
-    other_sizes={"embed_dim": 12, "num_heads": 3, "mlp_ratio": 5},
+    sizes=(10, 2, 2.5),
+    other_sizes=(12, 3, 5),
     inputs=lambda generator, sizes: [
         0.1 + 0.3 * normal(generator, 4, 7, sizes["embed_dim"])
     ],
     reading=_block_reading,
-    reference=_right_block,
     package=lambda sizes: EncoderBlock(**sizes),
-    mistakes=[
-        *mistakes(pre_norm_block, OF_BLOCK, parts=PARTS_OF_BLOCK),
-        *mistakes(pre_norm_block, _TWO_FAULTS, parts=PARTS_OF_BLOCK, readings=4),
-    ],
+    mistakes=mistakes(pre_norm_block, OF_BLOCK, parts=PARTS_OF_BLOCK),
     hints=_HINTS_OF_BLOCK,
     shape="(B, T, D)",
     lacking=_block_lacks,
@@ -324,12 +261,11 @@ encoder_block = ModuleCheck(
         "encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)",
         wired,
         _block_function_inputs,
-        mistakes(wired, OF_WIRING + _NORMS_SWAPPED),
+        mistakes(wired, OF_WIRING),
         _HINTS_OF_BLOCK,
-        shape="(B, T, D)",
         batched=(0,),
         scenario=_callables_for_block,
-        normalize=output_of_tuple,
     ),
     normalize=output_of_tuple,
+    output_alone=True,
 )

@@ -1,13 +1,12 @@
 """Check of chapter 6: a LayerNorm."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -18,7 +17,7 @@ def layer_normed(x: Tensor, weight: Any, bias: Any, eps: float = 1e-6) -> Tensor
     return normed * weight + bias
 
 
-def _norm_inputs(generator: Generator) -> Iterator[Case]:
+def _norm_inputs(generator: Generator) -> Cases:
     for B, T, D, spread, dtype in (
         (2, 5, 6, 100.0, torch.float64),  # eps has no effect
         (3, 3, 3, 100.0, torch.float64),
@@ -48,58 +47,29 @@ def _normed_by(answer: Any, x: Tensor, *others: Any) -> Any:
 
 
 MISTAKES = """
-unbiased
-  correction=0 -> correction=1
+unbiased: correction=0 -> correction=1
     the variance is divided by D - 1, as torch.var and torch.std do unless told
     otherwise; LayerNorm divides by D
-over tokens
-  dim=-1 -> dim=1
-    mean and variance run over the tokens; each token is normed by itself, over its D
-    numbers
-over tokens and numbers
-  dim=-1 -> dim=(1, 2)
+over tokens: dim=-1 -> dim=1
+    mean and variance run over the tokens; each token is normed by itself, over D
+over tokens and numbers: dim=-1 -> dim=(1, 2)
     mean and variance run over all numbers of an image; each token is normed for itself
-no shift
-  x - mean -> x
+no shift: x - mean -> x
     the mean is not subtracted
-RMS
-  x - mean -> x
+RMS: x - mean -> x
   x.var(dim=-1, correction=0, keepdim=True) -> x.square().mean(dim=-1, keepdim=True)
-    neither the token nor its variance has the mean subtracted: this is RMSNorm, another
-    norm
-squares not centred
-  x.var(dim=-1, correction=0, keepdim=True) -> x.square().mean(dim=-1, keepdim=True)
-    the variance is the mean of the squares; subtract the mean before you square
-difference of squares
-  x.var(dim=-1, correction=0, keepdim=True)
-  -> x.square().mean(dim=-1, keepdim=True) - mean.square()
-    the variance is the mean of the squares less the square of the mean: for numbers far
-    from 0 both are large, and in float32 what lies between them is lost; subtract the
-    mean first, then square
-no root
-  torch.sqrt(var + eps) -> (var + eps)
+    the mean is subtracted nowhere: this is RMSNorm, another norm
+no root: torch.sqrt(var + eps) -> (var + eps)
     it is divided by the variance; divide by its root
-eps outside the root
-  torch.sqrt(var + eps) -> (torch.sqrt(var) + eps)
+eps outside the root: torch.sqrt(var + eps) -> (torch.sqrt(var) + eps)
     eps is added to the standard deviation; it belongs under the root, to the variance
-eps 1e-5
-  var + eps -> var + 1e-5
+eps 1e-5: var + eps -> var + 1e-5
     eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
-no eps
-  var + eps -> var + 1e-12
-    eps has no effect here: it is to be added to the variance of every token, under the
-    root
-eps ignored
-  var + eps -> var + 1e-6
+eps ignored: var + eps -> var + 1e-6
     the argument eps has no effect
-neither weight nor bias
-  * weight + bias -> nothing
-    weight and bias have no effect
-bias before weight
-  normed * weight + bias -> (normed + bias) * weight
+bias before weight: normed * weight + bias -> (normed + bias) * weight
     the bias is added before the weight is multiplied, and so is multiplied too
-no keepdim
-  , keepdim=True -> nothing
+no keepdim: , keepdim=True -> nothing
     mean and variance have lost their last axis, and (B, T) stretched over (B, T, D)
     pairs them with the wrong tokens: keepdim=True keeps the axis
 ? Take one token by hand: which numbers go into its mean, and how many of them are
@@ -115,7 +85,6 @@ layer_norm = FunctionCheck(
     layer_normed,
     _norm_inputs,
     MISTAKES,
-    shape="(B, T, D)",
     batched=(0,),
     scenario=_normed_by,
 )

@@ -9,10 +9,9 @@ from torch import Generator, Tensor
 from torch.nn import functional as F
 
 from vit_check.chapters.encoder_block.layer_norm import layer_normed
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, built, run_module
+from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import (
     Linear,
     Part,
@@ -39,45 +38,27 @@ def normed_inside(x: Tensor, weights: Weights, eps: float) -> Tensor:
 
 
 OF_MLP = """
-ReLU
-  F.gelu -> F.relu
+ReLU: F.gelu -> F.relu
     between the layers is a ReLU, expected a GELU
-tanh GELU
-  F.gelu(hidden) -> F.gelu(hidden, approximate="tanh")
+tanh GELU: F.gelu(hidden) -> F.gelu(hidden, approximate="tanh")
     the GELU is the one with tanh, which nearly agrees; expected the exact one, x·Φ(x)
-quick GELU
-  F.gelu(hidden) -> hidden * torch.sigmoid(1.702 * hidden)
+quick GELU: F.gelu(hidden) -> hidden * torch.sigmoid(1.702 * hidden)
     the GELU is x·sigmoid(1.702·x), which nearly agrees; expected the exact one, x·Φ(x)
-SiLU
-  F.gelu -> F.silu
+SiLU: F.gelu -> F.silu
     between the layers is x·sigmoid(x), the SiLU; expected GELU, x·Φ(x)
-no activation
-  F.gelu(hidden) -> hidden
+no activation: F.gelu(hidden) -> hidden
     nothing is between the two layers, so that together they are one matrix
 activation at the end
   return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
   -> return F.gelu(bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"])
-    a GELU comes after the second layer too, so that little below zero is left to add to
-    the stream
-activation only at the end
-  F.gelu(hidden) -> hidden
-  return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
-  -> return F.gelu(bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"])
-    the GELU comes after the second layer; it belongs between the two
-activation at the start
-  F.gelu(hidden) -> hidden
+    a GELU comes after the second layer too, and leaves little below zero to add
+activation at the start: F.gelu(hidden) -> hidden
   hidden = x @ -> hidden = F.gelu(x) @
     the GELU comes before the first layer; it belongs between the two
-residual inside
-  return bent @ -> return x + bent @
+residual inside: return bent @ -> return x + bent @
     x is added inside: the residual belongs to the block, not to the MLP
-norm inside
-  hidden = x @ -> hidden = normed_inside(x, weights, 1e-6) @
+norm inside: hidden = x @ -> hidden = normed_inside(x, weights, 1e-6) @
     x is normed inside: the norm belongs to the block, not to the MLP
-norm inside, eps 1e-5
-  hidden = x @ -> hidden = normed_inside(x, weights, 1e-5) @
-    x is normed inside: the norm belongs to the block, not to the MLP; and its eps is
-    1e-5, where the Vision Transformer's is 1e-6
 """
 
 
@@ -98,7 +79,7 @@ def _with_mlp_weights(
     return variant(weights, {}, x)
 
 
-def _mlp_function_inputs(generator: Generator) -> Iterator[Case]:
+def _mlp_function_inputs(generator: Generator) -> Cases:
     for B, T, D, M, dtype in (
         (2, 5, 6, 10, torch.float64),
         (3, 4, 5, 7, torch.float32),
@@ -152,12 +133,6 @@ def mlp_weights(fc1: Linear, fc2: Linear) -> Weights:
     }
 
 
-def _right_mlp(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
-    layer = built(MLP, sizes["embed_dim"], sizes["hidden_dim"])
-    own = {k.removeprefix("mlp."): v for k, v in weights.items() if "fc" in k}
-    return run_module(layer, own, x)
-
-
 _HINTS_OF_MLP = (
     "Say aloud what each token goes through, in order, and which of these things "
     "the block does and not the MLP.",
@@ -170,11 +145,10 @@ _HINTS_OF_MLP = (
 mlp = ModuleCheck(
     "mlp",
     "class MLP(embed_dim, hidden_dim), called with x (B, T, D)",
-    sizes={"embed_dim": 6, "hidden_dim": 10},
-    other_sizes={"embed_dim": 8, "hidden_dim": 20},
+    sizes=(6, 10),
+    other_sizes=(8, 20),
     inputs=lambda generator, sizes: [normal(generator, 2, 5, sizes["embed_dim"])],
     reading=_mlp_reading,
-    reference=_right_mlp,
     package=lambda sizes: MLP(**sizes),
     mistakes=mistakes(two_layers, OF_MLP),
     hints=_HINTS_OF_MLP,
@@ -189,7 +163,6 @@ mlp = ModuleCheck(
             as_given=lambda wrong: partial(_with_mlp_weights, variant=wrong),
         ),
         _HINTS_OF_MLP,
-        shape="(B, T, D)",
         batched=(0,),
     ),
 )

@@ -1,11 +1,9 @@
 """The check of ``merge_heads``, chapter 5."""
 
-from collections.abc import Iterator
-
 from torch import Generator, Tensor
 
 from vit_check.chapters.multi_head_attention.split_heads import split, split_inputs
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 
@@ -14,32 +12,23 @@ def merged(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(2)
 
 
-def _merge_inputs(generator: Generator) -> Iterator[Case]:
+def _merge_inputs(generator: Generator) -> Cases:
     for x, h in split_inputs(generator):
         yield [split(x, h).contiguous()]
 
 
 MISTAKES = """
-view instead of transpose
-  transpose(1, 2).flatten(2) -> reshape(len(x), x.shape[2], -1)
+view instead of transpose: transpose(1, 2).flatten(2) -> reshape(len(x), x.shape[2], -1)
     your heads are joined without moving them back beside d: tokens mix
-averaged
-  transpose(1, 2).flatten(2) -> mean(dim=1)
+averaged: transpose(1, 2).flatten(2) -> mean(dim=1)
     the heads are averaged, (B, T, d): put them side by side, (B, T, h·d)
-summed
-  transpose(1, 2).flatten(2) -> sum(dim=1)
-    the heads are summed, (B, T, d): put them side by side, (B, T, h·d)
-d before h
-  transpose(1, 2) -> permute(0, 2, 3, 1)
+d before h: transpose(1, 2) -> permute(0, 2, 3, 1)
     the heads are interleaved: number 0 of all heads comes first, but the d numbers of a
     head should stay together
-heads along the tokens
-  transpose(1, 2).flatten(2) -> flatten(1, 2)
+heads along the tokens: transpose(1, 2).flatten(2) -> flatten(1, 2)
     the heads are put one below the other, (B, h·T, d), expected side by side
-T and h mixed up
-  flatten(2) -> reshape(*x.shape[:2], -1)
-    the last reshape has h where T belongs: after the transpose the axes are (B, T, h,
-    d)
+T and h mixed up: flatten(2) -> reshape(*x.shape[:2], -1)
+    the last reshape has h where T belongs: after the transpose it is (B, T, h, d)
 ? It is split_heads backwards: merge_heads(split_heads(x, h)) should be x.
 ? h has to be beside d before the two can become one axis.
 ? x.transpose(1, 2), then .reshape(B, T, h * d).
@@ -50,7 +39,6 @@ merge_heads = FunctionCheck(
     merged,
     _merge_inputs,
     MISTAKES,
-    shape="(B, T, D)",
     batched=(0,),
     moves=Axes("sample head token number", "sample token number"),
 )

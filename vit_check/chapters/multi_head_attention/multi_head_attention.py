@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, built, run_module
+from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import (
     Linear,
     Part,
@@ -88,12 +88,6 @@ def _output_of_tuple(output: Any) -> Any:
     return output[0] if isinstance(output, tuple) and len(output) in (1, 2) else output
 
 
-def _right_heads(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
-    layer = built(MultiHeadAttention, sizes["embed_dim"], sizes["num_heads"])
-    own = {name: weights[name] for name, _ in layer.named_parameters()}
-    return run_module(layer, own, x)[0]
-
-
 def _with_all_weights(
     x: Tensor,
     qkv_weight: Tensor,
@@ -113,114 +107,75 @@ def _with_all_weights(
 
 
 OF_HEADS = """
-no scale
-  / math.sqrt(d) -> nothing
+no scale: / math.sqrt(d) -> nothing
     the scores are not divided by √d before the softmax
-scale by D
-  math.sqrt(d) -> math.sqrt(D)
+scale by D: math.sqrt(d) -> math.sqrt(D)
     the scores are divided by √D, but the vectors that are multiplied are those of a
     head, which have d = D/h numbers
-scale by d
-  math.sqrt(d) -> d
+scale by d: math.sqrt(d) -> d
     the scores are divided by d, but their standard deviation is √d: divide by that
-scale by tokens
-  math.sqrt(d) -> math.sqrt(T)
-    the scores are divided by √T, but what spreads them is d, the length of the vectors
-    that are multiplied
-scale late, by d
-  / math.sqrt(d) -> nothing
-  shares @ v -> shares / math.sqrt(d) @ v
-    the attention weights are divided by √d after the softmax, so that a row no longer
-    sums to 1; divide the scores by √d before it
-scale late, by D
-  / math.sqrt(d) -> nothing
+scale late, by D: / math.sqrt(d) -> nothing
   shares @ v -> shares / math.sqrt(D) @ v
     the attention weights are divided by √D after the softmax, so that a row no longer
     sums to 1; divide the scores by √d before it
-softmax over queries
-  softmax(dim=-1) -> softmax(dim=-2)
+softmax over queries: softmax(dim=-1) -> softmax(dim=-2)
     the softmax runs over the queries: each column of the attention weights sums to 1,
     but each row should
-softmax over heads
-  softmax(dim=-1) -> softmax(dim=1)
+softmax over heads: softmax(dim=-1) -> softmax(dim=1)
     the softmax runs over the heads: for each pair of tokens the attention weights of
     the heads sum to 1, but in each head each row should
-heads joined by view
-  .transpose(1, 2).reshape -> .reshape
+heads joined by view: .transpose(1, 2).reshape -> .reshape
     your heads are joined without moving them back beside d: tokens mix
-heads split by view
-  qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
+heads split by view: qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
   -> torch.stack(qkv.chunk(3, dim=-1)).reshape(3, B, h, T, d)
     the heads are split with a view to (B, h, T, d): a head then holds pieces of
     different tokens; split D into (h, d) first, then swap h and T
-split and joined by view
-  qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
+split and joined by view: qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
   -> torch.stack(qkv.chunk(3, dim=-1)).reshape(3, B, h, T, d)
   .transpose(1, 2).reshape -> .reshape
     the heads are split and joined by a view alone: the two undo each other, but in
     between a head holds pieces of different tokens
-qkv cut by view
-  qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
+qkv cut by view: qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
   -> qkv.reshape(B, 3, h, T, d).transpose(0, 1)
     the combined q, k, v is cut with one view in which the 3 or the heads come before
     the tokens: pieces of different tokens mix; split the last axis first, then permute
-attention among heads
-  permute(2, 0, 3, 1, 4) -> permute(2, 0, 1, 3, 4)
+attention among heads: permute(2, 0, 3, 1, 4) -> permute(2, 0, 1, 3, 4)
   .transpose(1, 2).reshape -> .reshape
-    the heads of one token attend to each other: h and T are not swapped before q and k
-    are multiplied
-d before h
-  qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
+    the heads of one token attend to each other: swap h and T before the scores
+d before h: qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
   -> qkv.reshape(B, T, 3, d, h).permute(2, 0, 4, 1, 3)
   transpose(1, 2).reshape -> permute(0, 2, 3, 1).reshape
     D is cut as (d, h): head 0 gets every h-th number, but it should get the first d, as
     parameters trained elsewhere expect
-d before h in the merge
-  transpose(1, 2).reshape -> permute(0, 2, 3, 1).reshape
+d before h in the merge: transpose(1, 2).reshape -> permute(0, 2, 3, 1).reshape
     the heads are interleaved when they are joined: number 0 of all heads comes first,
     but the d numbers of a head should stay together
-heads averaged
-  (shares @ v).transpose(1, 2).reshape(B, T, D)
-  -> (shares @ v).mean(dim=1).repeat(1, 1, h)
-    the heads are averaged before the projection; put them side by side
-causal
-  scores.softmax
+causal: scores.softmax
   -> scores.masked_fill(scores.new_ones(T, T).triu(1).bool(), -math.inf).softmax
     a causal mask is built in: no token looks at those after it, but an image has no
     next word to hide
-across the batch
-  B, T, D = x.shape -> x = x.transpose(0, 1); B, T, D = x.shape
+across the batch: B, T, D = x.shape -> x = x.transpose(0, 1); B, T, D = x.shape
   return joined @ -> joined = joined.transpose(0, 1); return joined @
     attention runs over the batch: the first axis is taken for the tokens, as
     nn.MultiheadAttention does unless it is told batch_first=True
-one head
-  h = sizes["num_heads"] -> h = 1
+one head: h = sizes["num_heads"] -> h = 1
     num_heads has no effect: all of D is one head
-residual inside
-  return joined -> return x + joined
+residual inside: return joined -> return x + joined
     x is added inside: the residual belongs to the block, not to the attention
 weights first
   return joined @ weights["proj.weight"].T + weights["proj.bias"] -> return shares
     the attention weights are returned first, expected the output first
-weights first, averaged
-  return joined @ weights["proj.weight"].T + weights["proj.bias"]
-  -> return shares.mean(dim=1)
-    the attention weights, averaged over the heads, are returned first, expected the
-    output first
 """
 
 _NORM_INSIDE = """
-norm inside
-  B, T, D = x.shape
+norm inside: B, T, D = x.shape
   -> B, T, D = x.shape; x = F.layer_norm(x, (D,), *map(weights.get, of_norm))
     x is normed inside: the norm belongs to the block, not to the attention
 """
 
 
 def _heads_inputs(generator: Generator, sizes: Sizes) -> list[Tensor]:
-    return [
-        torch.randn(2, 7, sizes["embed_dim"], generator=generator, dtype=torch.float64)
-    ]
+    return [normal(generator, 2, 7, sizes["embed_dim"])]
 
 
 def _loud(generator: Generator, sizes: Sizes) -> list[Tensor]:
@@ -229,22 +184,19 @@ def _loud(generator: Generator, sizes: Sizes) -> list[Tensor]:
     They are opposed, so that in every head a score is far above 0.
     """
     shape = (1, 66, sizes["embed_dim"])
-    x = torch.randn(shape, generator=generator, dtype=torch.float64)
+    x = normal(generator, *shape)
     x[:, 5] *= 60
     x[:, 6] = -x[:, 5]
     return [x]
 
 
-def _heads_function_inputs(generator: Generator) -> Iterator[Case]:
+def _heads_function_inputs(generator: Generator) -> Cases:
     for B, T, D, h, dtype in (
         (2, 7, 20, 4, torch.float64),
         (3, 5, 8, 2, torch.float32),
     ):
         shapes = ((B, T, D), (3 * D, D), (3 * D,), (D, D), (D,))
-        x, *weights = (
-            torch.randn(shape, generator=generator, dtype=torch.float64)
-            for shape in shapes
-        )
+        x, *weights = (normal(generator, *shape) for shape in shapes)
         weights = [w / w.shape[-1] ** 0.5 if w.ndim == 2 else 0.5 * w for w in weights]
         yield [t.to(dtype) for t in (x, *weights)] + [h]
     loud = _loud(generator, {"embed_dim": D})
@@ -263,12 +215,11 @@ _HINTS_OF_HEADS = (
 multi_head_attention = ModuleCheck(
     "multi_head_attention",
     "class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)",
-    sizes={"embed_dim": 20, "num_heads": 4},  # h is not 3, as q, k, v are
-    other_sizes={"embed_dim": 12, "num_heads": 2},
+    sizes=(20, 4),  # h is not 3, as q, k, v are
+    other_sizes=(12, 2),
     inputs=_heads_inputs,
     more_inputs=_loud,
     reading=_readings,
-    reference=_right_heads,
     package=lambda sizes: MultiHeadAttention(**sizes),
     mistakes=mistakes(
         several_heads,
@@ -289,7 +240,6 @@ multi_head_attention = ModuleCheck(
             as_given=lambda wrong: partial(_with_all_weights, variant=wrong),
         ),
         _HINTS_OF_HEADS,
-        shape="(B, T, D)",
         batched=(0,),
     ),
     normalize=_output_of_tuple,

@@ -1,11 +1,9 @@
 """The check of ``reorder_qkv``, chapter 5."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 
@@ -14,30 +12,23 @@ def _reordered(rows: Tensor, num_heads: int) -> Tensor:
     return rows.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(0, 2)
 
 
-def _reorder_inputs(generator: Generator) -> Iterator[Case]:
+def _reorder_inputs(generator: Generator) -> Cases:
     for D, h, dtype in ((20, 4, torch.float32), (6, 2, torch.float64)):
         yield [torch.randn(3 * D, D, generator=generator).to(dtype), h]
         yield [torch.randn(3 * D, generator=generator).to(dtype), h]
 
 
 MISTAKES = """
-left as they were
-  .transpose(0, 1) -> nothing
+left as they were: .transpose(0, 1) -> nothing
     the rows are in the order in which they came: a reshape there and back moves nothing
-the other way
-  (num_heads, 3 -> (3, num_heads
-    the rows are moved the other way, as if they came as (3, h, d) and were to be (h, 3,
-    d)
-d before h
-  transpose(0, 1) -> movedim(0, 2)
-    within q, k and v the rows of the heads are mixed: the d rows of a head should stay
+the other way: (num_heads, 3 -> (3, num_heads
+    the rows are moved the other way: they come as (h, 3, d), expected (3, h, d)
+d before h: transpose(0, 1) -> movedim(0, 2)
+    within q, k and v the rows of the heads are mixed: a head's d rows should stay
     together
-read as (h, d, 3)
-  3, -1)).transpose(0, 1) -> -1, 3)).movedim(2, 0)
-    the rows are read as (h, d, 3), one of q, one of k, one of v in turn; they come as
-    (h, 3, d)
-d first
-  transpose(0, 1) -> movedim(2, 0)
+read as (h, d, 3): 3, -1)).transpose(0, 1) -> -1, 3)).movedim(2, 0)
+    the rows are read as (h, d, 3), q, k and v in turn; they come as (h, 3, d)
+d first: transpose(0, 1) -> movedim(2, 0)
     number 0 of all heads comes first: d is moved to the front, but the 3 belongs there
 ? Write a label on each row, such as k1.0 for number 0 of head 1's key, for two heads of
   two numbers. In which order do they come, and in which should they be?

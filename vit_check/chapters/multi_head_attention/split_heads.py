@@ -1,11 +1,9 @@
 """The check of ``split_heads``, chapter 5."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 
@@ -15,7 +13,7 @@ def split(x: Tensor, num_heads: int) -> Tensor:
     return x.reshape(B, T, num_heads, D // num_heads).transpose(1, 2)
 
 
-def split_inputs(generator: Generator) -> Iterator[Case]:
+def split_inputs(generator: Generator) -> Cases:
     for B, T, D, h, dtype in (
         (2, 5, 12, 3, torch.float32),
         (3, 4, 14, 7, torch.float64),
@@ -26,25 +24,21 @@ def split_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-no transpose
-  .transpose(1, 2) -> nothing
+no transpose: .transpose(1, 2) -> nothing
     the heads come after the tokens, (B, T, h, d): swap these two axes, so that each
     head has all its tokens together
 view instead of transpose
   T, num_heads, D // num_heads).transpose(1, 2) -> num_heads, T, D // num_heads)
     the tokens are cut up: a view to (B, h, T, d) has the right shape, but a head then
     holds pieces of different tokens; split D first, then transpose
-d before h
-  num_heads, D // num_heads).transpose(1, 2)
+d before h: num_heads, D // num_heads).transpose(1, 2)
   -> D // num_heads, num_heads).permute(0, 3, 1, 2)
     D is split as (d, h): head 0 gets every h-th number, but it should get the first d
 tokens split
   T, num_heads, D // num_heads).transpose(1, 2) -> num_heads, T // num_heads, D)
     T is split among the heads instead of D
-d is h
-  num_heads, D // num_heads) -> D // num_heads, num_heads)
-    D is cut into pieces of h numbers; it should be cut into h pieces, of D/h numbers
-    each
+d is h: num_heads, D // num_heads) -> D // num_heads, num_heads)
+    D is cut into pieces of h numbers, expected h pieces of D/h numbers
 ? Follow one number: token 1, position d of D. Which head should it be in, and at which
   token?
 ? First split the last axis, D, into h and d. Only then move the heads in front of the
@@ -57,7 +51,6 @@ split_heads = FunctionCheck(
     split,
     split_inputs,
     MISTAKES,
-    shape="(B, h, T, d)",
     batched=(0,),
     moves=Axes("sample token number", "sample head token number"),
 )

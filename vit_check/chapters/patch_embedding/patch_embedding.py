@@ -1,30 +1,28 @@
 """Check of chapter 2: patches made into vectors."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Answer, Cases, images_of, normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, built, run_module
-from vit_check.engine.reading import Part, Weights, as_filters
+from vit_check.engine.modules import ModuleCheck
+from vit_check.engine.reading import Part, Sizes, Weights, as_filters
 from vit_check.engine.table import mistakes
 from vit_check.engine.verdict import Finding
 from vit_steps.patch_embedding import PatchEmbedding, patchify
 from vit_steps.sizes import Size, as_pair
 
 
-def _numbers(sizes: Mapping[str, Any]) -> tuple[int, int, int]:
+def _numbers(sizes: Sizes) -> tuple[int, int, int]:
     """C and the patch's height and width."""
     return (sizes["in_channels"], *as_pair(sizes["patch_size"], "patch_size"))
 
 
-def _embedding_readings(
-    parts: Sequence[Part], sizes: Mapping[str, Any]
-) -> Iterator[Weights]:
+def _embedding_readings(parts: Sequence[Part], sizes: Sizes) -> Iterator[Weights]:
     """A weight for every order in which a linear layer's patches may be flattened.
 
     A convolution's weight has only one. Nothing but the weight and a bias is allowed;
@@ -47,7 +45,7 @@ def _embedding_readings(
             yield {"proj.weight": torch.cat(filters, dim=1), "proj.bias": bias}
 
 
-def _starts_too_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
+def _starts_too_wide(weights: Weights, sizes: Sizes) -> Finding | None:
     C, height, width = _numbers(sizes)
     inputs = C * height * width
     std = weights["proj.weight"].double().std().item()
@@ -74,34 +72,18 @@ def by_convolution(
 
 
 OF_WEIGHT = """
-flatten order
-  2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
+flatten order: 2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
     the patches are flattened (P, P, C) and the weight (C, P, P): every number of a
     patch meets a weight that is meant for another
-weight reshaped
-  weight.flatten(1).T -> weight.reshape(-1, len(weight))
+weight reshaped: weight.flatten(1).T -> weight.reshape(-1, len(weight))
     the weight is not transposed: flattened it is (D, C·P·P), and its two axes are to be
     swapped, which a reshape to (C·P·P, D) does not do
-weight turned round
-  weight.flatten(1).T -> weight.permute(3, 2, 1, 0).flatten(0, 2)
-    all four axes of the weight are reversed, as .T does with more than two; flatten it
-    to (D, C·P·P) first, and then transpose
 """
 
 OF_PATCHES = """
-view instead of cutting
-  x.permute(0, 2, 4, 1, 3, 5) -> images
+view instead of cutting: x.permute(0, 2, 4, 1, 3, 5) -> images
     the image is viewed as (B, N, C·P·P) and not cut: each row holds lines of the image,
     from its left edge to its right, and no square
-channels left in front
-  x.permute(0, 2, 4, 1, 3, 5) -> x.transpose(3, 4)
-    the channels are left in front of the patches when the axes are joined: a row mixes
-    patches of one channel, where it should hold one patch of all
-every n-th pixel
-  rows, height, columns, width) -> height, rows, width, columns)
-  2, 4, 1, 3, 5 -> 3, 5, 1, 2, 4
-    a patch holds pixels from all over the image: H is split as (P, H/P), where it
-    should be (H/P, P)
 """
 
 OF_MAPS = """
@@ -109,78 +91,41 @@ reshaped instead of transposed
   maps.flatten(2).transpose(1, 2) -> maps.reshape(len(maps), -1, len(weight))
     (B, D, rows, columns) is reshaped to (B, N, D): the shape fits, and a vector holds
     one output of many patches; flatten the grid, then swap the last two axes
-tokens last
-  .transpose(1, 2) -> nothing
-    the tokens are the last axis, (B, D, N), expected (B, N, D)
-rows and columns swapped
-  maps.flatten(2) -> maps.mT.flatten(2)
+rows and columns swapped: maps.flatten(2) -> maps.mT.flatten(2)
     the patches run down the columns: vector 1 is of the patch below patch 0, and should
     be of the one to its right
-image transposed
-  conv2d(images, -> conv2d(images.mT,
-    height and width of the image are exchanged before it is cut
-stride left out
-  , stride=patch_size -> nothing
-    the window moves by one pixel, so that patches overlap: the stride is 1 where it
-    should be P
-activation
-  transpose(1, 2) -> transpose(1, 2).relu()
+stride left out: , stride=patch_size -> nothing
+    the window moves by one pixel, so that patches overlap: the stride should be P
+activation: transpose(1, 2) -> transpose(1, 2).relu()
     the vectors go through a ReLU; a patch goes through one matrix and nothing else
-gelu
-  return maps.flatten(2).transpose(1, 2)
+gelu: return maps.flatten(2).transpose(1, 2)
   -> return F.gelu(maps.flatten(2).transpose(1, 2))
     the vectors go through a GELU; a patch goes through one matrix and nothing else
-normalised
-  return maps.flatten(2).transpose(1, 2)
-  -> return F.layer_norm(maps.flatten(2).transpose(1, 2), bias.shape)
-    the vectors are normalised; a patch goes through one matrix and nothing else
-divided by 255
-  conv2d(images, -> conv2d(images / 255,
-    the images are divided by 255 inside; what comes in are numbers already, and bytes
-    are the caller's to divide
-bias unused
-  weight, bias, stride -> weight, None, stride
+bias unused: weight, bias, stride -> weight, None, stride
     the bias is there but never added
 """
 
 
-def _with_weights(wrong: Callable[..., Any]) -> Callable[..., Any]:
+def _with_weights(wrong: Answer) -> Answer:
     """Return what embeds images with the weights and sizes of a module."""
 
-    def embedded(weights: Weights, sizes: Mapping[str, Any], images: Tensor) -> Any:
+    def embedded(weights: Weights, sizes: Sizes, images: Tensor) -> Any:
         weight, bias = weights["proj.weight"], weights["proj.bias"]
         return wrong(images, weight, bias, sizes["patch_size"])
 
     return embedded
 
 
-def _embedding_inputs(generator: Generator, sizes: Mapping[str, Any]) -> list[Tensor]:
-    shape = (2, sizes["in_channels"], *as_pair(sizes["image_size"], "image_size"))
-    return [torch.randn(shape, generator=generator, dtype=torch.float64)]
-
-
-def _embedding_function_inputs(generator: Generator) -> Iterator[Case]:
+def _embedding_function_inputs(generator: Generator) -> Cases:
     for B, C, rows, columns, P, D, dtype in (
         (2, 3, 5, 6, 4, 10, torch.float64),
         (3, 2, 4, 6, 3, 24, torch.float32),  # N = D
         (2, 3, 4, 3, 2, 12, torch.float32),  # C·P·P = D
     ):
         shapes = ((B, C, rows * P, columns * P), (D, C, P, P), (D,))
-        images, weight, bias = (
-            torch.randn(shape, generator=generator, dtype=torch.float64)
-            for shape in shapes
-        )
+        images, weight, bias = (normal(generator, *shape) for shape in shapes)
         weight = weight / (C * P * P) ** 0.5
         yield [t.to(dtype) for t in (images, weight, bias)] + [P]
-
-
-def _right_embedding(
-    weights: Weights, sizes: Mapping[str, Any], images: Tensor
-) -> Tensor:
-    names = ("image_size", "patch_size", "in_channels", "embed_dim")
-    module = built(PatchEmbedding, *(sizes[name] for name in names))
-    output: Tensor = run_module(module, weights, images)
-    return output
 
 
 _HINTS_OF_EMBEDDING = (
@@ -196,11 +141,10 @@ patch_embedding = ModuleCheck(
     "patch_embedding",
     "class PatchEmbedding(image_size, patch_size, in_channels, embed_dim), called with "
     "images (B, C, H, W)",
-    sizes={"image_size": 24, "patch_size": 4, "in_channels": 3, "embed_dim": 10},
-    other_sizes={"image_size": 18, "patch_size": 6, "in_channels": 2, "embed_dim": 16},
-    inputs=_embedding_inputs,
+    sizes=(24, 4, 3, 10),
+    other_sizes=(18, 6, 2, 16),
+    inputs=lambda generator, sizes: [images_of(sizes, generator)],
     reading=_embedding_readings,
-    reference=_right_embedding,
     package=lambda sizes: PatchEmbedding(**sizes),
     mistakes=[
         *mistakes(by_matrix, OF_PATCHES, parts=[patchify], as_given=_with_weights),
@@ -219,7 +163,6 @@ patch_embedding = ModuleCheck(
             *mistakes(by_convolution, OF_MAPS),
         ],
         _HINTS_OF_EMBEDDING,
-        shape="(B, N, D)",
         batched=(0,),
     ),
 )

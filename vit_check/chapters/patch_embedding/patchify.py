@@ -1,21 +1,18 @@
 """The check of ``patchify``, chapter 2."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Answer, Cases
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 from vit_steps.patch_embedding import patchify as right_patchify
 from vit_steps.sizes import Size, as_pair
 
 
-def pairs_if_taken(
-    answer: Callable[..., Any], right: Callable[..., Any], *arguments: Any
-) -> Any:
+def pairs_if_taken(answer: Answer, right: Answer, *arguments: Any) -> Any:
     """What an answer gives; one that takes only an int for P need not take a pair."""
     if isinstance(arguments[1], int):
         return answer(*arguments)
@@ -29,7 +26,7 @@ def _patchify_scenario(answer: Any, images: Tensor, patch_size: Size) -> Any:
     return pairs_if_taken(answer, right_patchify, images, patch_size)
 
 
-def patchify_inputs(generator: Generator) -> Iterator[Case]:
+def patchify_inputs(generator: Generator) -> Cases:
     for B, C, rows, columns, P, dtype in (
         (2, 3, 4, 6, 5, torch.float32),
         (3, 2, 5, 4, 3, torch.float64),
@@ -44,42 +41,21 @@ def patchify_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-view instead of cutting
-  x.permute(0, 2, 4, 1, 3, 5) -> x
+view instead of cutting: x.permute(0, 2, 4, 1, 3, 5) -> x
     a view or reshape cuts no squares: the first row holds the topmost lines of the
     image, from its left edge to its right; split H and W, move the axes, then join
-rows and columns swapped
-  2, 4, 1, 3, 5 -> 4, 2, 1, 3, 5
+rows and columns swapped: 2, 4, 1, 3, 5 -> 4, 2, 1, 3, 5
     the patches run down the columns: patch 1 is the one below patch 0, and should be
     the one to its right
-channels last
-  2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
+channels last: 2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
     each patch is flattened pixel by pixel, (P, P, C), with the channels of a pixel side
     by side; a convolution's weight has all of channel 0 first, (C, P, P)
-channels left in front
-  x.permute(0, 2, 4, 1, 3, 5) -> x.transpose(3, 4)
-    the channels are left in front of the patches when the axes are joined: a row mixes
-    patches of one channel, where it should hold one patch of all channels
-height for width
-  = lambda images, P: patchify(images[..., : images.shape[2]], P)
-    goes as far to the right as the image is high: its width W may differ
-every n-th pixel
-  rows, height, columns, width) -> height, rows, width, columns)
-  2, 4, 1, 3, 5 -> 3, 5, 1, 2, 4
-    a patch holds pixels from all over the image: H is split as (P, H/P), where it
-    should be (H/P, P)
-patches last
-  C * height * width) -> C * height * width).mT
-    the patches are the last axis, (B, C·P·P, N), as unfold returns them, expected (B,
-    N, C·P·P)
-reshaped instead of turned
-  return x.reshape(B, rows * columns, C * height * width)
+patches last: C * height * width) -> C * height * width).mT
+    the patches are the last axis, (B, C·P·P, N), as in unfold, expected (B, N, C·P·P)
+reshaped instead of turned: return x.reshape(B, rows * columns, C * height * width)
   -> x = x.reshape(B, rows * columns, -1); return x.mT.reshape(x.shape)
     the output of unfold is reshaped to (B, N, C·P·P), where its last two axes should be
     swapped: the shape fits, and a row mixes patches
-overlapping
-  = lambda images, P: F.unfold(images, P).mT
-    the windows move by one pixel and overlap; patches move by P
 ? Try images = torch.arange(16.).reshape(1, 1, 4, 4) with patches of 2: the first row
   should be 0, 1, 4, 5.
 ? Split H into (H/P, P) and W into (W/P, P); move the axes to (B, rows, columns, C, P,
@@ -93,7 +69,6 @@ patchify = FunctionCheck(
     right_patchify,
     patchify_inputs,
     MISTAKES,
-    shape="(B, N, C·P·P)",
     batched=(0,),
     scenario=_patchify_scenario,
     moves=Axes("image channel row column", "image patch number"),

@@ -1,12 +1,9 @@
 """The check of ``unpatchify``, chapter 2."""
 
-from collections.abc import Iterator
 from typing import Any
 
-from torch import Generator
-
 from vit_check.chapters.patch_embedding.patchify import pairs_if_taken, patchify_inputs
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases, Generator
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 from vit_steps.patch_embedding import patchify as right_patchify
@@ -17,46 +14,29 @@ def _unpatchify_scenario(answer: Any, *arguments: Any) -> Any:
     return pairs_if_taken(answer, right_unpatchify, *arguments)
 
 
-def _unpatchify_inputs(generator: Generator) -> Iterator[Case]:
+def _unpatchify_inputs(generator: Generator) -> Cases:
     for images, patch_size in patchify_inputs(generator):
         H, W = images.shape[2:]
         yield [right_patchify(images, patch_size), patch_size, (H, W)]
 
 
 MISTAKES = """
-view instead of joining
-  x.permute(0, 3, 1, 4, 2, 5) -> x
+view instead of joining: x.permute(0, 3, 1, 4, 2, 5) -> x
     a view or reshape puts no squares together: it lays each patch out as lines of the
     image; split the axes, move them, then join
-grid and pixels not interleaved
-  3, 1, 4, 2, 5 -> 3, 1, 2, 4, 5
-    the axes are joined as (rows, columns, P, P); an image's height is rows of patches
-    with rows of pixels, so P has to come right after H/P
-pixels before the grid
-  3, 1, 4, 2, 5 -> 3, 4, 1, 5, 2
-    the height is joined as (P, H/P), which puts neighbouring pixels far apart; a row of
-    patches comes first, then the rows of pixels in it
-rows and columns swapped
-  B, rows, columns, C -> B, columns, rows, C
+rows and columns swapped: B, rows, columns, C -> B, columns, rows, C
   3, 1, 4, 2, 5 -> 3, 2, 4, 1, 5
     the patches are laid down column by column; patch 1 belongs to the right of patch 0
-channels last in a patch
-  columns, C, height, width) -> columns, height, width, C)
+channels last in a patch: columns, C, height, width) -> columns, height, width, C)
   3, 1, 4, 2, 5 -> 5, 1, 3, 2, 4
     a row is read as (P, P, C); it holds all of channel 0 first, (C, P, P)
-sizes swapped
-  = lambda patches, P, image_size: unpatchify(patches, P, image_size[::-1])
+sizes swapped: = lambda patches, P, image_size: unpatchify(patches, P, image_size[::-1])
     the grid has as many rows as it should have columns: image_size is (height, width),
     and H/P is the number of rows
 folded without turning
   = lambda patches, P, image_size: F.fold(patches, image_size, P, stride=P)
     fold wants the patches as its last axis; these have them in the middle, so swap the
     last two axes first
-last ones left out
-  x.permute(0, 3, 1, 4, 2, 5) -> x.permute(0, 3, 1, 4, 2, 5).clone()
-  return x -> x[:, :, -1] = 0; x[..., -1, :] = 0; return x
-    the last row and the last column of patches are left empty: range(0, H - P, P) stops
-    one step early
 ? unpatchify(patchify(images, P), P, (H, W)) should be images. Do the steps of patchify
   backwards.
 ? Split N into (H/P, W/P) and C·P·P into (C, P, P); move the axes to (B, C, rows, P,
@@ -70,7 +50,6 @@ unpatchify = FunctionCheck(
     right_unpatchify,
     _unpatchify_inputs,
     MISTAKES,
-    shape="(B, C, H, W)",
     batched=(0,),
     scenario=_unpatchify_scenario,
     moves=Axes("image patch number", "image channel row column"),

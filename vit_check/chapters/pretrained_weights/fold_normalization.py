@@ -1,12 +1,9 @@
 """The check of ``fold_normalization``, chapter 10."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -19,7 +16,7 @@ def right_fold(
     return folded, bias - shift.sum((1, 2, 3))
 
 
-def _fold_inputs(generator: Generator) -> Iterator[Case]:
+def _fold_inputs(generator: Generator) -> Cases:
     for D, C, rows, columns, dtype in (
         (5, 3, 4, 2, torch.float64),
         (7, 1, 2, 3, torch.float32),
@@ -33,35 +30,21 @@ def _fold_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-multiplied by std
-  weight / std -> weight * std
+multiplied by std: weight / std -> weight * std
     the weight is multiplied by the standard deviation; the pixels are divided by it, so
     the weight is too
-variance
-  std.reshape -> std.square().reshape
+variance: std.reshape -> std.square().reshape
     the weight is divided by the square of the standard deviation
-bias unchanged
-  - shift.sum((1, 2, 3)) -> nothing
+bias unchanged: - shift.sum((1, 2, 3)) -> nothing
     the bias is as before; subtracting the mean from every pixel moves what the layer
     puts out, and that goes into the bias
-mean not scaled
-  folded * mean -> weight * mean
+mean not scaled: folded * mean -> weight * mean
     the bias takes the mean times the old weight; the mean is divided by the standard
     deviation as well, so the new weight is the one
-sign
-  bias - shift -> bias + shift
+sign: bias - shift -> bias + shift
     the mean's share is added to the bias; the mean is subtracted from the pixels
-old bias lost
-  bias - shift -> -shift
-    the old bias is gone: what the mean does is added to it
-averaged over the patch
-  shift.sum((1, 2, 3)) -> shift.sum(1).mean((1, 2))
-    the mean's share is averaged over the pixels of the patch; a convolution sums over
-    them
-summed over the outputs
-  shift.sum((1, 2, 3)) -> shift.sum()
-    the mean's share is one number for all outputs; each of the D outputs has a sum of
-    its own
+averaged over the patch: shift.sum((1, 2, 3)) -> shift.sum(1).mean((1, 2))
+    the mean's share is averaged over the patch's pixels; a convolution sums them
 ? Write down what the layer puts out for a patch whose pixels are (x - mean) / std, and
   collect what each x is multiplied by.
 ? Each weight of channel c is divided by std[c]. What is left is the same for every

@@ -1,12 +1,9 @@
 """The check of ``join_qkv``, chapter 10."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 
@@ -24,32 +21,27 @@ def right_join(
     return torch.cat(weights), torch.cat(biases)
 
 
-def _join_inputs(generator: Generator) -> Iterator[Case]:
+def _join_inputs(generator: Generator) -> Cases:
     for D, dtype in ((6, torch.float32), (5, torch.float64), (4, torch.bfloat16)):
         shapes = ((D, D), (D,)) * 3
         yield [normal(generator, *shape, dtype=dtype) for shape in shapes]
 
 
 MISTAKES = """
-biases in another order
-  [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
+biases in another order: [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
     weight and bias are joined in two different orders: a row of the matrix then gets
     the bias of another one
-rows interleaved
-  torch.cat(weights), torch.cat(biases)
+rows interleaved: torch.cat(weights), torch.cat(biases)
   -> torch.stack(weights, dim=1).flatten(0, 1), torch.stack(biases, dim=1).flatten()
     the rows of q, k and v take turns; all D rows of q are to come first, then those of
     k, then those of v
-side by side
-  torch.cat(weights) -> torch.cat(weights, dim=1)
+side by side: torch.cat(weights) -> torch.cat(weights, dim=1)
     the matrices are joined side by side, (D, 3D); a weight is (out, in), and it is the
     outputs that there are three times as many of
-each transposed
-  torch.cat(weights) -> torch.cat([weight.T for weight in weights])
+each transposed: torch.cat(weights) -> torch.cat([weight.T for weight in weights])
     each matrix is transposed before it is joined; both sides keep weights as (out, in),
     so there is nothing to turn
-biases of zero
-  torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
+biases of zero: torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
     the biases are replaced by zeros: the three that came are to be kept
 ? The joint layer puts out 3·D numbers a token, and the model cuts them into three
   pieces of D. Which piece does it take for the queries?

@@ -1,12 +1,9 @@
 """The check of ``linear_to_conv``, chapter 10."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 
@@ -17,7 +14,7 @@ def right_conv(weight: Tensor, patch_size: int) -> Tensor:
     return patches.permute(0, 3, 1, 2)
 
 
-def _conv_inputs(generator: Generator) -> Iterator[Case]:
+def _conv_inputs(generator: Generator) -> Cases:
     for D, P, C, dtype in (
         (5, 4, 3, torch.float32),
         (7, 3, 2, torch.float64),
@@ -28,26 +25,20 @@ def _conv_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-reshaped alone
-  reshape(D, P, P, -1) -> reshape(D, -1, P, P)
+reshaped alone: reshape(D, P, P, -1) -> reshape(D, -1, P, P)
   .permute(0, 3, 1, 2) -> nothing
     the shape is right and the order is not: the numbers come as row, column, channel,
     and a reshape to (D, C, P, P) reads them as channel, row, column
-rows and columns swapped
-  permute(0, 3, 1, 2) -> permute(0, 3, 2, 1)
+rows and columns swapped: permute(0, 3, 1, 2) -> permute(0, 3, 2, 1)
     rows and columns of the patch are swapped
-channels in the middle
-  reshape(D, P, P, -1) -> reshape(D, P, -1, P)
+channels in the middle: reshape(D, P, P, -1) -> reshape(D, P, -1, P)
   permute(0, 3, 1, 2) -> permute(0, 2, 1, 3)
     the vector is read as row, channel, column; it is row, column, channel
-weight turned
-  reshape(D, P, P, -1) -> reshape(P, P, -1, D)
+weight turned: reshape(D, P, P, -1) -> reshape(P, P, -1, D)
   permute(0, 3, 1, 2) -> permute(3, 2, 0, 1)
     the weight is read as (P·P·C, D); nn.Linear keeps it as (out, in), so D comes first
-flipped
-  permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flip(2, 3)
-    the patch is flipped, as a convolution in mathematics has it; PyTorch's conv2d does
-    not flip
+flipped: permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flip(2, 3)
+    the patch is flipped, as in mathematics; PyTorch's conv2d does not flip
 ? Take D = 1 and number the weights 0, 1, 2, ... Which three belong to the pixel in the
   upper left corner?
 ? Give the vector its three axes in the order in which it was flattened, and only then
@@ -60,7 +51,6 @@ linear_to_conv = FunctionCheck(
     right_conv,
     _conv_inputs,
     MISTAKES,
-    shape="(D, C, P, P)",
     gradients=False,
     moves=Axes("filter number", "filter channel row column"),
 )

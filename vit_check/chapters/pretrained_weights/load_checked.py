@@ -1,13 +1,11 @@
 """Check of chapter 10: weights loaded, all or nothing."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.watching import Trouble
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
@@ -26,7 +24,7 @@ def _tiny_model() -> VisionTransformer:
     return model
 
 
-def _load_inputs(generator: Generator) -> Iterator[Case]:
+def _load_inputs(generator: Generator) -> Cases:
     state = _tiny_model().state_dict()
     for fault in ("none", "order", "all", "missing", "unexpected", "shape"):
         yield [fault, [normal(generator, *tensor.shape) for tensor in state.values()]]
@@ -61,7 +59,7 @@ def _with_fault(
     return state, wrong
 
 
-def _load_them(load: Callable[..., Any], fault: str, tensors: list[Tensor]) -> Any:
+def _load_them(load: Answer, fault: str, tensors: list[Tensor]) -> Any:
     model = _tiny_model()
     with torch.no_grad():
         for number, parameter in enumerate(model.parameters()):
@@ -123,75 +121,44 @@ def translated(model: nn.Module, state: dict[str, Tensor]) -> None:
 
 
 MISTAKES = """
-not loaded
-  model.load_state_dict(state) -> pass
+not loaded: model.load_state_dict(state) -> pass
     weights that fit do not arrive in the model
-by place
-  (state) -> (dict(zip(own, state.values())))
+by place: (state) -> (dict(zip(own, state.values())))
     the tensors are loaded by their place in the dictionary; what says where a tensor
     belongs is its name
-PyTorch's own error
-  if faults: -> if False:
+PyTorch's own error: if faults: -> if False:
     leaves the check to load_state_dict, which raises RuntimeError after it has copied
     the tensors that fit: compare names and shapes before
-half loaded
-  = translated
+half loaded: = translated
     raises ValueError, but the tensors that fit have been copied by then: the model is
     part old, part new
-strict=False
-  = lambda model, state: model.load_state_dict(state, strict=False)
+strict=False: = lambda model, state: model.load_state_dict(state, strict=False)
     strict=False copies what fits before anything is told, and is silent about names
     that are missing or unexpected: compare before you load
-what fits
-  if faults: -> if False:
-  (state) -> ({n: state[n] for n in both if n not in shapes}, strict=False)
-    what fits is loaded, and the rest is dropped without a word
-printed
-  raise ValueError(", ".join(faults)) -> return
-    the fault is printed and nothing is raised: a program that goes on does not read
-    what it prints
-missing ignored
-  missing + unexpected -> unexpected
+missing ignored: missing + unexpected -> unexpected
     names that the model has and the weights have not are not told, at least not beside
     the other faults
-unexpected ignored
-  missing + unexpected -> missing
+unexpected ignored: missing + unexpected -> missing
     names that the weights have and the model has not are not told, at least not beside
     the other faults
-shapes ignored
-  unexpected + shapes -> unexpected
+shapes ignored: unexpected + shapes -> unexpected
     tensors with the right name and another shape are not told, at least not beside
     names that are missing or unexpected
-one kind at a time
-  ", ".join(faults) -> ", ".join(missing or unexpected or shapes)
+one kind at a time: ", ".join(faults) -> ", ".join(missing or unexpected or shapes)
     tells one kind of fault and stops: missing, unexpected and misshapen tensors belong
     into one message
-no names
-  ", ".join(faults) -> "the weights do not fit"
-    the message does not say which tensors do not fit
-assert
-  ValueError -> AssertionError
-    refuses with assert, which raises AssertionError and is left out by python -O: raise
-    ValueError
-looked up too early
-  ValueError -> KeyError
+looked up too early: ValueError -> KeyError
     ends in KeyError, expected ValueError: is a tensor looked up under a name that one
     of the two does not have?
-order matters
-  if faults: -> if faults or list(state) != list(own):
+order matters: if faults: -> if faults or list(state) != list(own):
     weights that fit are refused because they come in another order; what says where a
     tensor belongs is its name
-parameters alone
-  model.state_dict() -> dict(model.named_parameters())
+parameters alone: model.state_dict() -> dict(model.named_parameters())
     takes the model's parameters for all there is; its state dict has buffers too, such
     as a mean that is not trained
-buffers not loaded
-  (state) -> ({n: state[n] for n, _ in model.named_parameters()}, strict=False)
-    the parameters arrive and the buffers do not: model.state_dict() has both
 shapes by count
   own[name].shape != state[name].shape -> own[name].numel() != state[name].numel()
-    compares how many numbers a tensor has: a transposed matrix has as many, so compare
-    the shapes
+    compares how many numbers a tensor has, and a transposed matrix has as many
 ? Three lists: names of the model that are not among the weights, names of the weights
   that are not in the model, and names that both have with different shapes. Make all
   three before anything is loaded.

@@ -1,14 +1,12 @@
 """Check of chapter 10: whether two models say the same."""
 
 import math
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -19,7 +17,7 @@ def right_agree(got: Tensor, expected: Tensor, atol: float) -> bool:
     return bool(off.max() <= atol)
 
 
-def _agree_inputs(generator: Generator) -> Iterator[Case]:
+def _agree_inputs(generator: Generator) -> Cases:
     B, K, atol = 4, 7, 1e-4
     expected = normal(generator, B, K, dtype=torch.float32)
 
@@ -57,7 +55,7 @@ def _agree_inputs(generator: Generator) -> Iterator[Case]:
 
 
 def _compare_them(
-    agree: Callable[..., Any], names: list[str], pairs: list[Any], atol: float
+    agree: Answer, names: list[str], pairs: list[Any], atol: float
 ) -> dict[str, Any]:
     return {
         f"the answer for {name}": _true_or_false(agree(got, expected, atol))
@@ -79,44 +77,27 @@ def _true_or_false(output: Any) -> Any:
 
 
 MISTAKES = """
-as it was
-  got.shape != expected.shape -> False
+as it was: got.shape != expected.shape -> False
   .abs() -> nothing
   off.max() <= atol -> not off.max() > atol
-    three kinds of wrong logits still pass: some too low, NaN, and logits of another
-    shape
-sign
-  .abs() -> nothing
-    a logit that is far too low passes: the sign of a difference does not matter, its
-    size does
-NaN passes
-  off.max() <= atol -> not off.max() > atol
-    NaN passes: a difference that is NaN is not small, though no comparison finds it
-    large
+    three kinds of wrong logits still pass: too low ones, NaN, and another shape
+sign: .abs() -> nothing
+    a logit that is far too low passes: the size of a difference counts, not its sign
+NaN passes: off.max() <= atol -> not off.max() > atol
+    NaN passes: it is not small, though no comparison finds it large
 two NaN agree
   off.max() <= atol -> torch.allclose(got, expected, rtol=0, atol=atol, equal_nan=True)
     NaN on both sides passes: equal_nan=True takes it for agreement, and a NaN is no
     answer, whichever model gives it
-broadcast
-  got.shape != expected.shape -> False
+broadcast: got.shape != expected.shape -> False
     logits of another shape pass: (B, 1) is stretched to (B, K) before it is subtracted
-mean
-  off.max -> off.mean
+mean: off.max -> off.mean
     a single logit that is off passes, since the mean over all is small: one wrong logit
     is a wrong model
-relative
-  off.max() <= atol -> torch.allclose(got, expected, atol=atol)
+relative: off.max() <= atol -> torch.allclose(got, expected, atol=atol)
     large logits may be off by more than atol: a relative tolerance is added, as
     torch.allclose and assert_close do unless they are told rtol=0
-answers alone
-  = lambda got, expected, atol: torch.equal(got.argmax(-1), expected.argmax(-1))
-    only the answers are compared, the largest logit of each row: a wrong model may give
-    the same ones
-to the bit
-  = lambda got, expected, atol: torch.equal(got, expected)
-    differences below atol are refused: two right models round differently
-smaller than atol
-  <= atol -> < atol
+smaller than atol: <= atol -> < atol
     equal logits do not agree where atol is 0: no difference is smaller than 0, so ask
     whether each is at most atol
 ? Try it on logits that are 0.5 too low, on one that is NaN, and on a column (B, 1)

@@ -119,35 +119,6 @@ def heads_in_the_card() -> int:
     return int(card["config"]["num_heads"])
 
 
-def shares(given: Any) -> str | None:
-    heads = ["1", "2", "4", "8", "16"]
-    if not isinstance(given, dict) or sorted(given) != sorted(heads):
-        return "is to be a dictionary with the keys 1, 2, 4, 8 and 16"
-    for one in heads:
-        share = given[one]
-        if isinstance(share, bool) or not isinstance(share, int | float):
-            return f"has something for {one} heads that is not a number"
-        if not 0 <= share <= 1:
-            return f"has a share for {one} heads that is not between 0 and 1"
-    shares = sorted(given.values())
-    if shares[-1] < 0.85:
-        return (
-            "reads too few pictures right with every number of heads: are the weights "
-            "loaded, is the model in eval mode, and are the pictures the prepared ones?"
-        )
-    if shares[-1] - shares[-2] < 0.03:
-        return (
-            "has nearly the same share for two numbers of heads: is the number that "
-            "the loop runs over the one the model is built with?"
-        )
-    if shares[0] > 0.75:
-        return (
-            "finds the worst number of heads nearly as good as the best: is it the "
-            "number of heads that is changed, and nothing else?"
-        )
-    return None
-
-
 QUESTIONS = """
 told_by_shapes: what the shapes say: embed_dim, depth, hidden, patch_size, image_size
     and num_classes, by these names
@@ -167,56 +138,48 @@ not_told_by_shapes: the letters of what no shape tells, such as 'ab'
     patch_embed.proj.
 row_of_a_key: the row of attn.qkv.weight that makes number 5 of head 2's keys
   = row_of_a_key()
-  37
-    that row makes a query: the keys come after all D of those
-  229
-    that row makes a value: the keys are the second third
-  117
-    that would be right if each head had its q, k and v together; here all queries come
-    first
-  102
-    the numbers of a head are counted from 0
-  85
-    head 2 is the third: two heads come before it
+  37: that row makes a query: the keys come after all D of those
+  229: that row makes a value: the keys are the second third
+  117: that would be right if each head had its q, k and v together; here all queries
+    come first
+  102: the numbers of a head are counted from 0
+  85: head 2 is the third: two heads come before it
   ? First: which rows belong to queries, which to keys?
   ? D rows of queries come first. Then the keys, head by head, D / h rows each.
   ? 96 + 2 · 16 + 5.
 nan_comparisons: two truth values: of nan > 1e-5 and of nan <= 1e-5
   = (math.nan > 1e-5, math.nan <= 1e-5)
-  (True, False)
-    NaN is not larger than anything: no comparison with it by > is true
-  (False, True)
-    NaN is not smaller than anything either
-  (True, True)
-    it cannot be both larger and not larger
+  (True, False): NaN is not larger than anything: no comparison with it by > is true
+  (False, True): NaN is not smaller than anything either
+  (True, True): it cannot be both larger and not larger
   ? NaN is what comes out of 0/0. Is it larger than 1?
   ? By the standard for floating-point numbers, every comparison with NaN by <, <=, >,
     >= or == has the same result.
   ? Type float('nan') > 0 into a cell.
 folded_by_hand: the new weight and the new bias, in a tuple
   = folded()
-  (0.4, 0.0)
-    the bias is computed with the old weight; the mean is divided by the standard
-    deviation too
-  (0.4, 0.1)
-    the weight is right; the mean moves the bias as well
-  (0.4, 0.3)
-    the weight is right; the mean is subtracted, not added
-  (0.2, 0.1)
-    neither has changed: divide the pixel by the standard deviation and subtract the
-    mean, and both do
-  (0.1, 0.05)
-    the pixel is divided by the standard deviation, so the weight is divided by it as
-    well
-  (0.2, 0.0)
-    the standard deviation is left out
-  (0.4, -0.2)
-    the old bias is lost: the mean's share is added to it
+  (0.4, 0.0): the bias is computed with the old weight; the mean is divided by the
+    standard deviation too
+  (0.4, 0.1): the weight is right; the mean moves the bias as well
+  (0.4, 0.3): the weight is right; the mean is subtracted, not added
+  (0.2, 0.1): neither has changed: divide the pixel by the standard deviation and
+    subtract the mean, and both do
+  (0.1, 0.05): the pixel is divided by the standard deviation, so the weight is too
+  (0.2, 0.0): the standard deviation is left out
+  (0.4, -0.2): the old bias is lost: the mean's share is added to it
   ? Put (x - 0.5) / 0.5 in the place of the pixel and multiply out.
   ? 0.2 · (x - 0.5) / 0.5 + 0.1: what is x multiplied by, and what is left when x is 0?
   ? 0.2 / 0.5, and 0.1 - 0.2 · 0.5 / 0.5.
 shares_by_heads: the share of pictures read right, by number of heads
-  accept shares
+  accept numbers("1", "2", "4", "8", "16", low=0, high=1)
+  if max(given.values()) < 0.85: reads too few pictures right with every number of
+    heads: are the weights loaded, is the model in eval mode, and are the pictures the
+    prepared ones?
+  if max(given.values()) - sorted(given.values())[-2] < 0.03: has nearly the same share
+    for two numbers of heads: is the number that the loop runs over the one the model is
+    built with?
+  if min(given.values()) > 0.75: finds the worst number of heads nearly as good as the
+    best: is it the number of heads that is changed, and nothing else?
   ? Build a model with each number of heads, load the same weights into each, and count
     how many of its answers are the labels.
   ? replace(config, num_heads=h) makes the configuration; the weights fit, since no
@@ -225,14 +188,10 @@ shares_by_heads: the share of pictures read right, by number of heads
     weights); (model(pictures).argmax(1) == labels).float().mean().item()
 heads_of_the_file: the number of heads that the weights were trained with
   = heads_in_the_card()
-  1
-    with one head this file is worst of all
-  8
-    near, but not the best of the five
-  2
-    with so few heads a good third of the pictures is read wrong
-  16
-    with so many heads two pictures in five are read wrong
+  1: with one head this file is worst of all
+  8: near, but not the best of the five
+  2: with so few heads a good third of the pictures is read wrong
+  16: with so many heads two pictures in five are read wrong
   ? Which of the five numbers reads most pictures right?
   ? max(shares, key=shares.get)
   ? It is neither the smallest nor the largest of the five, and D / h is 16.

@@ -1,13 +1,12 @@
 """Check of chapter 10: weights of others, renamed."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import tensors_in
 from vit_check.engine.watching import Trouble
@@ -46,7 +45,7 @@ def _ours(generator: Generator, depth: int, D: int, dtype: torch.dtype) -> list[
     return [list(shapes), tensors]
 
 
-def _rename_inputs(generator: Generator) -> Iterator[Case]:
+def _rename_inputs(generator: Generator) -> Cases:
     yield _ours(generator, 2, 6, torch.float32)
     yield _ours(generator, 32, 3, torch.bfloat16)
     for other in ("mask_token", *_HOLDS_A_NAME):
@@ -62,9 +61,7 @@ _HOLDS_A_NAME = {
 }
 
 
-def _rename_them(
-    rename: Callable[..., Any], names: list[str], tensors: list[Tensor]
-) -> Any:
+def _rename_them(rename: Answer, names: list[str], tensors: list[Tensor]) -> Any:
     given = dict(zip(names, tensors, strict=True))
     output = rename(given)
     if list(given) != names or any(
@@ -99,34 +96,25 @@ def right_names(given: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 MISTAKES = r"""
-unchanged
-  = dict
-    the names are still ours
-norm inside norm1
-  renamed[name] -> renamed[name.replace("ln_", "encoder.ln")]
+norm inside norm1: renamed[name] -> renamed[name.replace("ln_", "encoder.ln")]
     the norms of the blocks are named after the last norm: norm is a piece of norm1 as
     well, so what replaces norm reaches into the blocks
-first digit
-  renamed[name] -> renamed[re.sub(r"(layer_\d)\d+", r"\1", name)]
+first digit: renamed[name] -> renamed[re.sub(r"(layer_\d)\d+", r"\1", name)]
     of a block's number only the first digit is read: blocks 10 to 19 land on block 1
-norms swapped
-  renamed[name]
+norms swapped: renamed[name]
   -> renamed[re.sub("ln_([12])", lambda found: f"ln_{3 - int(found[1])}", name)]
     ln_1 and ln_2 are swapped: norm1 comes before the attention, as ln_1
 MLP numbers kept
   renamed[name] -> renamed[name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
     fc1 and fc2 have become mlp.1 and mlp.2; their numbers are the places 0 and 3 in a
     row that has a GELU and a dropout as well
-unknown names vanish
-  renamed[name] = -> if name != "mask_token": renamed[name] =
+unknown names vanish: renamed[name] = -> if name != "mask_token": renamed[name] =
     a name that is not in the table vanishes: leave it as it is, so that loading the
     weights finds it and complains
-piece of another name
-  renamed[name] -> renamed[_HOLDS_A_NAME.get(name, name)]
+piece of another name: renamed[name] -> renamed[_HOLDS_A_NAME.get(name, name)]
     a name that is not in the table is changed, because a name of ours is a piece of it:
     head of head_dist and aux_head, norm of fc_norm
-copied
-  [name] = tensor -> [name] = tensor.clone()
+copied: [name] = tensor -> [name] = tensor.clone()
     the tensors are copies of those that are given, and need their memory a second time;
     only the names are to be new
 ? Print the names of both models side by side and go through them line by line. Which of

@@ -1,12 +1,12 @@
 """The check of ``average_gradients``, chapter 12."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -16,46 +16,33 @@ def averaged(gradients: Sequence[Tensor], counts: Sequence[int]) -> Any:
     return sum(n / total * g for g, n in there)
 
 
-def _gradient_inputs(generator: Generator) -> Iterator[Case]:
+def _gradient_inputs(generator: Generator) -> Cases:
     for counts, shape, dtype in (
         ([3, 5, 2], (4, 5), torch.float64),
         ([6, 6, 6], (4, 5), torch.float64),
         ([24, 16], (7,), torch.float32),
         ([3, 4, 0, 1], (2, 3), torch.float64),
     ):
-        gradients = [
-            torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
-            for _ in counts
-        ]
+        gradients = [normal(generator, *shape, dtype=dtype) for _ in counts]
         yield [gradients, counts]
-    gradients = [
-        torch.randn(3, 2, generator=generator, dtype=torch.float64) for _ in range(3)
-    ]
+    gradients = [normal(generator, 3, 2) for _ in range(3)]
     yield [[*gradients, torch.full_like(gradients[0], torch.nan)], [2, 3, 1, 0]]
 
 
 MISTAKES = """
-zero times NaN
-  if n > 0 -> nothing
+zero times NaN: if n > 0 -> nothing
     a process without an image sends NaN, the mean over nothing, and spoils the sum:
     zero times NaN is NaN, so leave it out
-mean of means
-  n / total -> 1 / len(counts)
+mean of means: n / total -> 1 / len(counts)
     every process counts the same, however many images it had: an image of a small share
     then counts for more
-summed
-  n / total * g -> g
-    the gradients are summed and never divided
-weighed, not divided
-  n / total -> n
+weighed, not divided: n / total -> n
     each gradient is multiplied by its number of images, and the sum is never divided by
     the number of all
-divided by processes
-  n / total -> n / len(counts)
+divided by processes: n / total -> n / len(counts)
     each gradient is multiplied by its number of images, and the sum is divided by the
     number of processes; it is to be that of all images
-sums over images
-  n / total -> 1 / total
+sums over images: n / total -> 1 / total
     the gradients are summed and divided by the number of images, as if they were
     gradients of sums; they are gradients of means
 ? One process had 24 images and the other 16. Which share of the whole mean is one

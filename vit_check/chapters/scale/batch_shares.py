@@ -1,12 +1,10 @@
 """The check of ``batch_shares``, chapter 12."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from torch import Generator
-
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -14,11 +12,7 @@ def dealt(count: int, num_processes: int, rank: int) -> list[int]:
     return list(range(rank, count, num_processes))
 
 
-def _deal_inputs(generator: Generator) -> Iterator[Case]:
-    yield [[(12, 3), (9, 4), (3, 5), (8, 1)]]
-
-
-def _deal_to_all(deal: Callable[..., Any], batches: list[tuple[int, int]]) -> Any:
+def _deal_to_all(deal: Answer, batches: list[tuple[int, int]]) -> Any:
     return {
         f"the share of rank {rank} of {num_processes}, of {count} images,": _in_a_row(
             deal(count, num_processes, rank)
@@ -41,41 +35,20 @@ def _in_a_row(output: Any) -> Any:
 
 
 MISTAKES = """
-not shared
-  range(rank, count, num_processes) -> range(count)
+not shared: range(rank, count, num_processes) -> range(count)
     every process gets the whole batch: all of them then compute the same gradient
 blocks
   = lambda count, n, rank: list(range(count))[rank * -(-count // n) :][: -(-count // n)]
     the batch is cut into blocks; dealt like cards, image 0 goes to process 0, image 1
     to process 1 and so on
-blocks, rest dropped
-  = lambda count, n, rank: list(range(count))[rank * (count // n) :][: count // n]
-    the batch is cut into blocks, and what does not divide is dropped; deal it like
-    cards
-even blocks
-  = lambda count, n, rank: torch.arange(count).tensor_split(n)[rank].tolist()
-    the batch is cut into blocks; dealt like cards, neighbours go to different processes
-rest dropped
-  (rank, count, -> (rank, count // num_processes * num_processes,
+rest dropped: (rank, count, -> (rank, count // num_processes * num_processes,
     the images that are left over when all have the same number are dropped: they are to
     be dealt as well
-padded
-  = lambda count, n, rank: [i % count for i in range(rank, -(-count // n) * n, n)]
+padded: = lambda count, n, rank: [i % count for i in range(rank, -(-count // n) * n, n)]
     images from the front are dealt a second time until all have the same number: they
     then count twice
-ranks from 1
-  (rank, count, -> (rank - 1 if rank else count, count,
+ranks from 1: (rank, count, -> (rank - 1 if rank else count, count,
     the ranks are taken to begin at 1: the first process has rank 0
-how many
-  list(range -> len(range
-    says how many images the process gets, expected which
-behind the end
-  = lambda count, n, rank: [rank + i * n for i in range(-(-count // n))]
-    some places are past the end of the batch: the last one is count - 1
-never none
-  num_processes)) -> num_processes)) or [0]
-    a process for which nothing is left gets the first image, which another one has
-    already
 ? Write 0 to 10 in a row and under each the process that gets it, with four of them.
   What is the distance between two images of one process?
 ? Start at the rank and go on in steps of the number of processes, as long as there are
@@ -86,8 +59,7 @@ never none
 batch_shares = FunctionCheck(
     "batch_shares(count, num_processes, rank) -> list of the places in the batch",
     dealt,
-    _deal_inputs,
+    [[[(12, 3), (9, 4), (3, 5), (8, 1)]]],
     MISTAKES,
-    gradients=False,
     scenario=_deal_to_all,
 )

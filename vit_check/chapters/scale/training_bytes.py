@@ -1,13 +1,9 @@
 """The check of ``training_bytes``, chapter 12."""
 
-from collections.abc import Iterator
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
-from torch import Generator
-
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import whole_number
+from vit_check.engine.drawing import Cases, Generator, whole_number
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -20,7 +16,7 @@ def held(
     return {"weights": weights, "gradients": gradients, "optimizer": averages}
 
 
-def _bytes_inputs(generator: Generator) -> Iterator[Case]:
+def _bytes_inputs(generator: Generator) -> Cases:
     for devices, sharded, autocast in (
         (1, False, False),
         (1, False, True),
@@ -54,45 +50,26 @@ def as_float(value: Any) -> Any:
 
 
 MISTAKES = """
-one average
-  8 * own -> 4 * own
+one average: 8 * own -> 4 * own
     the optimiser's bytes are those of one average; AdamW keeps two for each parameter,
     of the gradient and of its square
-averages and weights
-  8 * own -> 12 * own
+averages and weights: 8 * own -> 12 * own
     the optimiser's bytes are three numbers a parameter; AdamW keeps two, and the
     weights are counted already
-bfloat16 instead
-  4 * own + copy -> (2 if autocast else 4) * own
+bfloat16 instead: 4 * own + copy -> (2 if autocast else 4) * own
     under autocast the weights are counted in bfloat16 alone; they stay in float32, and
     the bfloat16 ones come on top
-gradients in bfloat16
-  copy, 4 * own -> copy, (2 if autocast else 4) * own
+gradients in bfloat16: copy, 4 * own -> copy, (2 if autocast else 4) * own
     under autocast the gradients are counted in bfloat16; they have the dtype of the
     weights, float32
-no copy
-  + copy -> nothing
-    under autocast nothing is added for the weights in bfloat16
-always a copy
-  if autocast else 0 -> nothing
-    the weights in bfloat16 are counted without autocast too
-copy sharded
-  2 * num_parameters -> 2 * own
+copy sharded: 2 * num_parameters -> 2 * own
     the bfloat16 weights are split over the devices; we count them whole on each, for a
     block needs them whole when it computes
-always split
-  if sharded else num_parameters -> nothing
+always split: if sharded else num_parameters -> nothing
     everything is split over the devices, sharded or not; without sharding each device
     holds all of it
-optimiser alone split
-  4 * own -> 4 * num_parameters
+optimiser alone split: 4 * own -> 4 * num_parameters
     the optimiser's averages alone are split; FSDP splits weights and gradients too
-over all devices
-  / num_devices if sharded else num_parameters -> * num_devices
-    the bytes of all devices are added up, expected those of one
-numbers for bytes
-  = lambda *given: {name: size / 4 for name, size in held(*given).items()}
-    how many numbers there are is given, expected bytes: a float32 has four
 ? Take one parameter. Which numbers are there for its sake when a step ends, and how
   many bytes has each?
 ? In float32: the weight 4, its gradient 4, AdamW's two averages 8. Autocast adds 2 for
@@ -107,6 +84,5 @@ training_bytes = FunctionCheck(
     held,
     _bytes_inputs,
     MISTAKES,
-    gradients=False,
     normalize=_as_dict,
 )

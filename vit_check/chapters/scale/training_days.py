@@ -1,12 +1,9 @@
 """The check of ``training_days``, chapter 12."""
 
-from collections.abc import Iterator
-
 import torch
-from torch import Generator
 
 from vit_check.chapters.scale.training_bytes import as_float
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases, Generator
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -17,7 +14,7 @@ def days(
     return 6 * macs * num_images / speed / 86_400
 
 
-def _days_inputs(generator: Generator) -> Iterator[Case]:
+def _days_inputs(generator: Generator) -> Cases:
     for num_devices, utilization in ((1, 1.0), (1, 0.4), (8, 0.35)):
         macs, images = torch.rand(2, generator=generator, dtype=torch.float64).tolist()
         yield [
@@ -30,37 +27,17 @@ def _days_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-MACs for FLOPs
-  6 * macs -> 3 * macs
+MACs for FLOPs: 6 * macs -> 3 * macs
     a multiply-accumulate is counted as one operation; the data sheet counts two
-forward alone
-  6 * macs -> 2 * macs
-    the forward pass alone is counted; the backward pass makes two products for each of
-    it
-forward MACs alone
-  6 * macs -> macs
-    the multiply-accumulates of one forward pass are divided by FLOPs: both the backward
-    pass and the factor between the two units are missing
-backward once
-  6 * macs -> 4 * macs
+forward alone: 6 * macs -> 2 * macs
+    the forward pass alone is counted; the backward pass makes two products for each
+backward once: 6 * macs -> 4 * macs
     two passes are counted; the backward pass makes two products for each of the forward
     pass, for the input's gradient and the weight's, so there are three
-forward twice
-  6 * macs -> 8 * macs
-    four passes are counted, as if the forward pass were made again; that is so with
-    checkpointing alone
-seconds
-  / 86_400 -> nothing
-    the result is in seconds, expected days
-hours
-  86_400 -> 3600
+hours: 86_400 -> 3600
     the result is in hours, expected days
-utilization multiplied
-  * utilization -> / utilization
+utilization multiplied: * utilization -> / utilization
     a lower utilization makes the training shorter; it makes it longer
-devices multiplied
-  * num_devices -> / num_devices
-    more devices make the training longer; they share the images
 ? How many FLOPs does it take to learn from one image once, if a forward pass is so many
   multiply-accumulates?
 ? Two FLOPs for a multiply-accumulate, three passes for a step. Divide what all images
@@ -73,6 +50,5 @@ training_days = FunctionCheck(
     days,
     _days_inputs,
     MISTAKES,
-    gradients=False,
     normalize=as_float,
 )

@@ -1,13 +1,12 @@
 """The check of ``attend_one_query``, chapter 4."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -36,63 +35,27 @@ def right_one_query(query: Tensor, keys: Tensor, values: Tensor) -> Any:
     return weights @ values, weights
 
 
-def _one_query_inputs(generator: Generator) -> Iterator[Case]:
+def _one_query_inputs(generator: Generator) -> Cases:
     for d, keys, values in ((6, 5, 4), (4, 4, 4), (3, 1, 2)):
         shapes = ((d,), (keys, d), (keys, values))
-        yield [
-            0.7 * torch.randn(shape, generator=generator, dtype=torch.float64)
-            for shape in shapes
-        ]
+        yield [0.7 * normal(generator, *shape) for shape in shapes]
 
 
 MISTAKES = """
-no scale
-  / math.sqrt(len(query)) -> nothing
+no scale: / math.sqrt(len(query)) -> nothing
     the scores are not divided by √d before the softmax
-scale by d
-  math.sqrt(len(query)) -> len(query)
-    the scores are divided by d; their standard deviation grows like √d, so divide by
-    that
-scale by keys
-  len(query) -> len(keys)
+scale by d: math.sqrt(len(query)) -> len(query)
+    the scores are divided by d; their standard deviation grows like √d: divide by it
+scale by keys: len(query) -> len(keys)
     the scores are divided by the root of the number of keys; their spread grows with d,
     the length of the query
-scale late
-  / math.sqrt(len(query)) -> nothing
-  softmax(dim=0) -> softmax(dim=0) / math.sqrt(len(query))
-    the division by √d comes after the softmax, where the weights no longer add up to 1
-not normalised
-  softmax(dim=0) -> exp()
-    the exponentials are not divided by their sum: the weights do not add up to 1
-no exponential
-  scores.softmax(dim=0) -> scores / scores.sum()
+no exponential: scores.softmax(dim=0) -> scores / scores.sum()
     the scores are divided by their sum as they are: the exponential is missing
-no softmax
-  .softmax(dim=0) -> nothing
+no softmax: .softmax(dim=0) -> nothing
     the scores themselves weigh the values: the softmax is missing
-hard
-  scores.softmax(dim=0) -> (scores == scores.max()).to(scores)
-    the best key gets all the weight, as in a dictionary; each key should get a share
-weights times keys
-  weights @ values -> weights @ keys
+weights times keys: weights @ values -> weights @ keys
     the weights gather keys; what they are to gather is the values
-keys and values swapped
-  = lambda query, keys, values: right_one_query(query, values, keys)
-    keys and values are swapped: the query is compared with the values
-averaged
-  weights @ values -> weights @ values / len(values)
-    the weighted values are averaged, expected their sum: the weights add up to 1, so
-    nothing is left to divide by
-weights along the numbers
-  weights @ values -> (weights * values).sum(dim=0)
-    the weights lie along the numbers of a value, and there should be one for each
-    value: give them an axis more before they are multiplied
-softmax of single scores
-  scores.softmax(dim=0) -> torch.ones_like(scores)
-    all weights are 1: the softmax runs over an axis of length 1, and the scores lie
-    along the other
-scores for weights
-  values, weights -> values, scores
+scores for weights: values, weights -> values, scores
     the second thing returned is the scores, expected the weights, after the softmax
 ? Do it with a pencil for two keys of two numbers, and print every step.
 ? A score for each key, divided by the root of the query's length; the softmax of the

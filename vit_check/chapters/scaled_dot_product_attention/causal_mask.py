@@ -11,24 +11,16 @@ def _causal(num_tokens: int) -> Tensor:
 
 
 MISTAKES = """
-future seen
-  tril -> triu
+future seen: tril -> triu
     is the wrong way round: query 0 sees all tokens and the last one only itself; rows
     are queries, columns are keys
-True forbids
-  return -> return ~
+True forbids: return -> return ~
     is True where a query must not look; here True says that it may
-itself hidden
-  tril() -> tril(-1)
+itself hidden: tril() -> tril(-1)
     hides each token from itself, so that the first one has nothing to look at
-one ahead
-  tril() -> tril(1)
+one ahead: tril() -> tril(1)
     lets each token see the next one, which is what it is to guess
-all seen
-  .tril() -> nothing
-    hides nothing: every query sees every key
-to be added
-  = lambda n: torch.zeros(n, n).masked_fill(~_causal(n), -math.inf)
+to be added: = lambda n: torch.zeros(n, n).masked_fill(~_causal(n), -math.inf)
     holds 0 and minus infinity, to be added to the scores; expected True and False
 ? Draw it for three tokens: a row for each query, a column for each key. What may token
   0 see?
@@ -39,8 +31,6 @@ to be added
 causal_mask = FunctionCheck(
     "causal_mask(num_tokens) -> (T, T), True where a query may look",
     _causal,
-    lambda generator: iter([[5], [1], [130]]),
+    [[5], [1], [130]],
     MISTAKES,
-    shape="(T, T)",
-    gradients=False,
 )

@@ -10,43 +10,29 @@ from vit_check.chapters.scaled_dot_product_attention.scaled_dot_product_attentio
 from vit_check.engine.functions import FunctionCheck
 
 OF_MASKS = """
-fill too high
-  -math.inf -> -100.0
+fill too high: -math.inf -> -100.0
   .nan_to_num(0.0) -> * mask.any(-1, keepdim=True)
     the number that takes a hidden key's score is not low enough: where the visible keys
     have scores of -300, a hidden one gets all the weight; only minus infinity lies
     below every score
-mask inverted
-  ~mask -> mask
+mask inverted: ~mask -> mask
     the mask is the wrong way round: True says that a key may be attended
-hidden keys win
-  -math.inf -> 1e9
-    a masked key has the highest score of all and takes the weight: the large number has
-    lost its minus
-mask ignored
-  if mask is not None -> if False
+mask ignored: if mask is not None -> if False
     the mask has no effect
-mask multiplied
-  scores.masked_fill(~mask, -math.inf) -> scores * mask
+mask multiplied: scores.masked_fill(~mask, -math.inf) -> scores * mask
     a masked key has the score 0, or nearly, and that still gets weight, since e⁰ is 1;
     minus infinity gets none
-mask added
-  scores.masked_fill(~mask, -math.inf) -> scores + mask.to(scores.dtype)
+mask added: scores.masked_fill(~mask, -math.inf) -> scores + mask.to(scores.dtype)
     the mask is added to the scores as the numbers 1 and 0: that favours a key a little
     and forbids none
-mask transposed
-  ~mask -> ~mask.mT
+mask transposed: ~mask -> ~mask.mT
     rows and columns of the mask are swapped: row i is to say where query i may look
-mask after softmax
-  if mask is not None -> if False
+mask after softmax: if mask is not None -> if False
   .nan_to_num(0.0) -> * mask
     the mask comes after the softmax, and the weights that are left no longer sum to 1
-row of NaN
-  .nan_to_num(0.0) -> nothing
-    a query that may look at nothing gets NaN: its row is all minus infinity; give it
-    zeros
-row left level
-  -math.inf -> -1e9
+row of NaN: .nan_to_num(0.0) -> nothing
+    a query that may look at nothing gets NaN: all its scores are -∞; give it zeros
+row left level: -math.inf -> -1e9
     a query that may look at nothing looks at everything alike: all its scores are the
     same large negative number; give it zeros
 ? A key that is masked should get a weight of exactly 0, and the others should still sum

@@ -1,13 +1,13 @@
 """The check of ``scaled_dot_product_attention``, chapter 4."""
 
 import math
-from collections.abc import Iterator
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -21,7 +21,7 @@ def attend(
     return weights @ v, weights
 
 
-def attention_inputs(generator: Generator, masks: bool) -> Iterator[Case]:
+def attention_inputs(generator: Generator, masks: bool) -> Cases:
     def normal(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
         return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
 
@@ -70,82 +70,37 @@ def _far_from_zero(generator: Generator, loud: float = 20.0) -> Case:
 
 
 OF_SCALE = """
-no scale
-  / math.sqrt(q.shape[-1]) -> nothing
+no scale: / math.sqrt(q.shape[-1]) -> nothing
     the scores are not divided by √d before the softmax
-scale by d
-  math.sqrt(q.shape[-1]) -> q.shape[-1]
-    the scores are divided by d; their standard deviation grows like √d, so divide by
-    that
+scale by d: math.sqrt(q.shape[-1]) -> q.shape[-1]
+    the scores are divided by d; their standard deviation grows like √d: divide by it
+scale by tokens: q.shape[-1] -> k.shape[-2]
+    the scores are divided by the root of the number of keys; their spread grows with d,
+    the length of the vectors that are multiplied
 """
 
 OF_ATTENTION = """
-scale by tokens
-  q.shape[-1] -> k.shape[-2]
-    the scores are divided by the root of the number of keys; their spread grows with d,
-    the length of the vectors that are multiplied
-scale by axis 1
-  q.shape[-1] -> q.shape[1]
-    the scores are divided by the root of q.shape[1], which is not d: d is the last
-    axis, whatever stands in front
-scale by d_v
-  q.shape[-1] -> v.shape[-1]
+scale by d_v: q.shape[-1] -> v.shape[-1]
     the scores are divided by the root of the values' length; it is queries and keys
     that are multiplied, and theirs is d
-scale by 8
-  math.sqrt(q.shape[-1]) -> 8
+scale by 8: math.sqrt(q.shape[-1]) -> 8
     the scores are divided by 8, which is √d where d is 64; here d is the length of the
     queries that come in
-scale inverted
-  / math.sqrt -> * math.sqrt
-    the scores are multiplied by √d instead of divided
-scale late
-  / math.sqrt(q.shape[-1]) -> nothing
+scale late: / math.sqrt(q.shape[-1]) -> nothing
   .nan_to_num(0.0) -> .nan_to_num(0.0) / math.sqrt(q.shape[-1])
-    the division by √d comes after the softmax, where the weights of a query no longer
-    sum to 1
-softmax over queries
-  softmax(dim=-1) -> softmax(dim=-2)
-    the softmax runs over the queries: each column of the weights sums to 1, and each
-    row should
-softmax over heads
-  softmax(dim=-1) -> softmax(dim=1)
-    the softmax runs over axis 1, the heads: they compete with each other, and the keys
-    do not
-softmax over everything
-  scores.softmax(dim=-1) -> scores.flatten(-2).softmax(dim=-1).reshape(scores.shape)
-    the softmax runs over queries and keys together: the whole table sums to 1, and each
-    of its rows should
-softmax twice
-  .nan_to_num(0.0) -> .nan_to_num(0.0).softmax(dim=-1)
-    the softmax is taken twice, which leaves the weights nearly level
-no softmax
-  .softmax(dim=-1) -> nothing
-    there is no softmax: the scores themselves weigh the values
-q and k swapped
-  q @ k.transpose(-2, -1) -> k @ q.transpose(-2, -1)
-    q and k are swapped: the keys ask and the queries answer
-k and v swapped
-  = lambda q, k, v, *mask: attend(q, v, k, *mask)
-    k and v are swapped: the queries are compared with the values
-weights times keys
-  weights @ v -> weights @ k
-    the weights gather keys; what they are to gather is the values
-values summed
-  weights @ v -> weights.sum(dim=-1, keepdim=True) * v.sum(dim=-2, keepdim=True)
-    every query gets the sum of all values: weights and values are added up apart, each
-    over a letter of its own
-keys reshaped
-  k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
+    the division by √d comes after the softmax: the weights no longer sum to 1
+softmax over queries: softmax(dim=-1) -> softmax(dim=-2)
+    the softmax runs over the queries: each column sums to 1, and each row should
+softmax over heads: softmax(dim=-1) -> softmax(dim=1)
+    the softmax runs over axis 1, the heads: they compete, and the keys do not
+keys reshaped: k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
     the keys are reshaped where they should be transposed: the shape fits, and the
     scores mix numbers of different keys
-causal
-  scores.softmax(dim=-1)
+causal: scores.softmax(dim=-1)
   -> (scores - scores.new_full(scores.shape, math.inf).triu(1)).softmax(dim=-1)
     a causal mask is built in: no query sees the keys behind its own place, and nothing
     here is to be hidden for its place
-scores for weights
-  v, weights -> v, scores
+scores for weights: v, weights -> v, scores
     the second thing returned is the scores, expected the weights, after the softmax
 ? Write the shape of q, k, v and of the scores beside each line, then look at which axis
   the softmax takes.

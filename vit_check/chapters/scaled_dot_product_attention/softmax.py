@@ -1,11 +1,9 @@
 """The check of ``softmax``, chapter 4."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -15,7 +13,7 @@ def right_softmax(scores: Tensor) -> Tensor:
     return exps / exps.sum(dim=-1, keepdim=True)
 
 
-def _softmax_inputs(generator: Generator) -> Iterator[Case]:
+def _softmax_inputs(generator: Generator) -> Cases:
     def normal(*shape: int) -> Tensor:
         return 1.5 * torch.randn(shape, generator=generator, dtype=torch.float64)
 
@@ -35,83 +33,34 @@ def _softmax_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-one for all rows
-  scores.amax(dim=-1, keepdim=True) -> scores.max()
+one for all rows: scores.amax(dim=-1, keepdim=True) -> scores.max()
     gives NaN for a row far below another: one number is taken off the whole table, and
     each row should lose its own largest score
-mean subtracted
-  amax -> mean
+mean subtracted: amax -> mean
     gives NaN where one score towers over its row: taking off the row's mean, or its
     smallest score, leaves that one too large for the exponential
-size subtracted
-  scores.amax -> scores.abs().amax
-    gives NaN for scores far below 0: what is taken off lies far above them; take off
-    the largest score of the row, whatever its sign
-overflow
-  - largest -> nothing
+overflow: - largest -> nothing
     gives NaN for scores far from 0: an exponential of 1000 is infinite, and those of a
     row around -1000 are all 0; take the row's largest score off first
-NaN covered
-  - largest -> nothing
-  exps / exps.sum(dim=-1, keepdim=True)
-  -> (exps / exps.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
-    turns the NaN of large scores into zeros, and such a row adds up to 0; take its
-    largest score off first, and there is no NaN
-clamped
-  scores - largest -> scores.clamp(min=-80, max=80)
+clamped: scores - largest -> scores.clamp(min=-80, max=80)
     cuts large scores down to one number, so that they can no longer be told apart; take
     the row's largest off, which keeps their differences
-sum over axis 1
-  exps.sum(dim=-1 -> exps.sum(dim=1
-    adds up over axis 1, which is the last only where there are two; dim=-1 is the last
-    of any number
-over the first axis
-  dim=-1 -> dim=0
+sum over axis 1: exps.sum(dim=-1 -> exps.sum(dim=1
+    adds up over axis 1, which is the last of two axes; dim=-1 is the last of any
+over the first axis: dim=-1 -> dim=0
     adds up over the first axis; the weights are to add up to 1 over the last
-over the axis before the last
-  dim=-1 -> dim=-2
-    adds up over the axis before the last: each column sums to 1, and each row should
-over everything
-  - largest -> nothing
+over everything: - largest -> nothing
   exps.sum(dim=-1, keepdim=True) -> exps.sum()
     divides by the sum of all exponentials, so that only the whole adds up to 1; each
     row has a sum of its own
-one sum for all rows
-  exps.sum(dim=-1, keepdim=True) -> exps.sum()
-    divides by the sum of all exponentials; each row has a sum of its own
-keepdim missing
-  - largest -> nothing
+keepdim missing: - largest -> nothing
   exps.sum(dim=-1, keepdim=True) -> exps.sum(dim=-1)
     divides column j by the sum of row j: without keepdim=True the sums lie along the
     last axis, and a square table takes them there without a word
-keepdim missing at the largest
-  amax(dim=-1, keepdim=True) -> amax(dim=-1)
-    takes the largest of row j off column j: without keepdim=True the largest scores lie
-    along the last axis
-not normalised
-  - largest -> nothing
+not normalised: - largest -> nothing
   / exps.sum(dim=-1, keepdim=True) -> nothing
     the exponentials are not divided by their sum, so that no row adds up to 1
-divided by the largest
-  / exps.sum(dim=-1, keepdim=True) -> nothing
-    the largest weight of each row is 1: the exponentials are not divided by their sum
-no exponential
-  (scores - largest).exp() -> scores
-    the scores themselves are divided by their sum: there is no exponential, and a
-    weight can be negative
-largest of each column
-  = lambda scores: (scores - scores.amax(dim=-2, keepdim=True)).softmax(dim=-1)
-    takes off the largest of each column, which is another number for each key and so
-    changes the weights; it should be one number for a row
-logarithm
-  = lambda scores: scores.log_softmax(dim=-1)
-    gives the logarithms of the weights, as log_softmax does
-sigmoid
-  = torch.sigmoid
-    each score is squeezed for itself, as sigmoid does: the scores of a row do not
-    compete, and their weights do not add up to 1
-powers of two
-  .exp() -> .exp2()
+powers of two: .exp() -> .exp2()
     raises 2 to the scores, where it should be e
 ? Print the sum of each row for a small table, then try scores of 1000.
 ? Exponentials first, then each divided by the sum of its row, with keepdim. Taking one

@@ -1,13 +1,12 @@
 """Check of chapter 11: a batch in parts."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -23,19 +22,17 @@ def in_parts(
     optimizer.step()
 
 
-def _accumulate_inputs(generator: Generator) -> Iterator[Case]:
+def _accumulate_inputs(generator: Generator) -> Cases:
     C, H, W, K = 2, 3, 5, 4
     for B, num_parts in ((12, 2), (10, 4), (9, 4)):
-        weight = 0.5 * torch.randn(
-            K, C * H * W, generator=generator, dtype=torch.float64
-        )
-        images = torch.randn(2, B, C, H, W, generator=generator, dtype=torch.float64)
+        weight = 0.5 * normal(generator, K, C * H * W)
+        images = normal(generator, 2, B, C, H, W)
         labels = torch.randint(K, (2, B), generator=generator)
         yield [weight, images, labels, num_parts]
 
 
 def _train_in_parts(
-    accumulate: Callable[..., Any],
+    accumulate: Answer,
     weight: Tensor,
     images: Tensor,
     labels: Tensor,
@@ -75,77 +72,41 @@ def _train_in_parts(
 
 
 MISTAKES = """
-no step
-  optimizer.step() -> nothing
-    the weights have not moved: there is no optimizer.step(), or no gradient when it is
-    called
-not divided
-  share * -> nothing
+no step: optimizer.step() -> nothing
+    the weights have not moved: there is no optimizer.step(), or no gradient for it
+not divided: share * -> nothing
     the mean losses of the parts are added up, so the gradient is as many times too long
     as there are parts
-weighed alike
-  len(x) / len(images) -> 1 / num_parts
+weighed alike: len(x) / len(images) -> 1 / num_parts
     each part counts the same, but the last one is smaller: its images then count for
     more than the others
-two sizes weighed alike
-  chunk -> tensor_split
-  len(x) / len(images) -> 1 / num_parts
-    each part counts the same, but they are of two sizes: an image of a smaller part
-    then counts for more than the others
-summed over images
-  len(x) / len(images) -> len(x)
-    the losses of all images are summed and never divided: the gradient is B times too
-    long
-step in each part
-  optimizer.step() -> nothing
+step in each part: optimizer.step() -> nothing
   loss.backward() -> loss.backward(); optimizer.step()
     the optimiser takes a step in each part: the later parts see weights that have moved
-small steps
-  optimizer.step() -> nothing
-  loss.backward() -> optimizer.zero_grad(); loss.backward(); optimizer.step()
-  share * -> nothing
-    zero_grad and step are called in each part: that is training with a smaller batch
-cleared in each part
-  loss.backward() -> optimizer.zero_grad(); loss.backward()
-    zero_grad is called in each part, so that the gradient of the last part alone is
-    left
-never cleared
-  optimizer.zero_grad() -> nothing
+cleared in each part: loss.backward() -> optimizer.zero_grad(); loss.backward()
+    zero_grad is called in each part: only the gradient of the last part is left
+never cleared: optimizer.zero_grad() -> nothing
     the gradients of the step before are still there when the next one begins
-cleared at the end alone
-  optimizer.zero_grad() -> nothing
+cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()
     the gradients are only cleared after the step: those of an earlier step that are
     there when the function is called go into it
-short part dropped
-  len(x) / len(images)
-  -> (len(x) == -(-len(images) // num_parts)) * len(x) / len(images)
-    the images of the shorter part at the end are left out
-rest dropped
-  chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
+rest dropped: chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
   len(x) / len(images) -> 1 / num_parts
     the images at the end are left out when the batch does not divide
 rest dropped, weighed by share
   chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
     the images that are left over when all parts are of one size are left out
-one backward pass
-  optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
+one backward pass: optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
   loss.backward() -> total = total + loss
   optimizer.step() -> total.backward(); optimizer.step()
     one backward pass follows all the forward passes: what every part keeps for it is
     held at once, as if the batch had not been cut
-backward after the loop
-  loss.backward() -> nothing
-  optimizer.step() -> loss.backward(); optimizer.step()
-    backward is called once, after the loop, where loss is that of the last part alone
-parts of num_parts
-  chunk -> split
+parts of num_parts: chunk -> split
     there are more parts than were asked for: split takes the size of a part, chunk the
     number of parts
-whole batch at once
-  chunk(num_parts) -> chunk(1)
-    the whole batch goes through the model in one forward pass, which is what the parts
-    are to avoid
+whole batch at once: chunk(num_parts) -> chunk(1)
+    the whole batch goes through in one forward pass, which the parts are to avoid
 ? Write the loss of the whole batch, a sum over B images divided by B, and cut the sum
   into parts. By what is each part's mean multiplied?
 ? Clear once, then a forward and a backward pass for each part, then one step. A part of

@@ -1,7 +1,6 @@
 """Check of chapter 11: attention that never holds a whole row of scores."""
 
 import math
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -9,7 +8,7 @@ from torch import Generator, Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import tensors_in
 
@@ -50,7 +49,7 @@ class _Rows(TorchFunctionMode):
 
 
 def _attend_watched(
-    attend: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, block: int
+    attend: Answer, q: Tensor, k: Tensor, v: Tensor, block: int
 ) -> dict[str, Any]:
     widths = {k.shape[1], v.shape[1], k.shape[1] + v.shape[1]}
     with _Rows(len(k), widths) as rows:
@@ -60,7 +59,7 @@ def _attend_watched(
     return {"the output": output, "a whole row of scores": "there" if whole else "no"}
 
 
-def _block_inputs(generator: Generator) -> Iterator[Case]:
+def _block_inputs(generator: Generator) -> Cases:
     for queries, keys, d, values, block, width, below, dtype in (
         (24, 48, 4, 3, 8, 1.5, False, torch.float64),
         (18, 53, 5, 4, 10, 1.5, False, torch.float32),
@@ -70,72 +69,50 @@ def _block_inputs(generator: Generator) -> Iterator[Case]:
         (9, 13, 4, 6, 20, 1.5, False, torch.float64),
     ):
         widths = width * torch.linspace(0.2, 1, queries, dtype=torch.float64)[:, None]
-        q = widths * torch.randn(queries, d, generator=generator, dtype=torch.float64)
-        k = torch.randn(keys, d, generator=generator, dtype=torch.float64)
+        q = widths * normal(generator, queries, d)
+        k = normal(generator, keys, d)
         if below:  # all scores of all queries are hundreds below 0
             q, k = widths + q.abs(), -1 - k.abs()
-        v = torch.randn(keys, values, generator=generator, dtype=torch.float64)
+        v = normal(generator, keys, values)
         yield [q.to(dtype), k.to(dtype), v.to(dtype), block]
 
 
 MISTAKES = """
-whole rows
-  = lambda q, k, v, block: (q @ k.T / math.sqrt(q.shape[1])).softmax(-1) @ v
+whole rows: = lambda q, k, v, block: (q @ k.T / math.sqrt(q.shape[1])).softmax(-1) @ v
     the numbers are right, but the scores of a query with all keys are held at once;
     walk along the keys, a block at a time
-mixed not mended
-  factor * mixed -> mixed
+mixed not mended: factor * mixed -> mixed
     the mixture of earlier blocks is not multiplied by the factor when a larger score
     turns up; the sum is
-sum not mended
-  factor * total -> total
+sum not mended: factor * total -> total
     the sum of earlier blocks is not multiplied by the factor when a larger score turns
     up; the mixture is
-nothing mended
-  factor * mixed -> mixed
+nothing mended: factor * mixed -> mixed
   factor * total -> total
     what was summed before a larger score turned up stays relative to the old one: both
     sum and mixture need the factor
-begins at 0
-  -math.inf -> 0.0
+begins at 0: -math.inf -> 0.0
     the largest score begins at 0: where all scores of a query are far below that, every
     exponential is 0
-no maximum
-  -math.inf -> 0.0
+no maximum: -math.inf -> 0.0
   torch.maximum(largest, scores.amax(1, keepdim=True)) -> largest
     the exponentials are taken of bare scores, and overflow when a score is in the
     hundreds: subtract the largest first
-largest of the block
-  torch.maximum(largest, scores.amax(1, keepdim=True))
+largest of the block: torch.maximum(largest, scores.amax(1, keepdim=True))
   -> scores.amax(1, keepdim=True)
     the new largest score is that of this block alone and may be lower than the old one:
     the factor then grows instead of shrinking, and overflows
-one largest for all queries
-  scores.amax(1, keepdim=True) -> scores.amax()
+one largest for all queries: scores.amax(1, keepdim=True) -> scores.amax()
     one largest score serves all queries: where those of a query are far lower, its
     exponentials are all 0; each query needs its own
-factor inverted
-  largest - new -> new - largest
-    the factor is the wrong way round: it shrinks what was summed before, so it is e to
-    the old largest minus the new one
-softmax of each block averaged
-  factor * mixed + shares -> mixed + scores.softmax(1)
+softmax of each block averaged: factor * mixed + shares -> mixed + scores.softmax(1)
   / total -> / -(-len(k) // block)
     each block has a softmax of its own, and they are averaged: a block full of low
     scores then counts as much as one with the highest
-no scale
-  / math.sqrt(q.shape[1]) -> nothing
+no scale: / math.sqrt(q.shape[1]) -> nothing
     the scores are not divided by √d
-scale by the number of keys
-  q.shape[1] -> len(k)
-    the scores are divided by the root of the number of keys, expected the root of d,
-    the width of a key
-last block dropped
-  len(k), block -> len(k) // block * block, block
+last block dropped: len(k), block -> len(k) // block * block, block
     the keys after the last whole block are left out: the last one may be shorter
-not divided
-  / total -> nothing
-    the mixture is not divided by the sum at the end
 ? Work through two blocks of one key each on paper. What did the first block's
   exponential subtract, and what should it have subtracted?
 ? Keep three things for each query: the largest score so far, the sum of exponentials
@@ -151,7 +128,6 @@ attention_in_blocks = FunctionCheck(
     in_blocks,
     _block_inputs,
     MISTAKES,
-    shape="(T_q, d_v)",
     gradients=False,
     scenario=_attend_watched,
 )

@@ -1,12 +1,11 @@
 """Check of chapter 13: a student's step of training."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import draw
 from vit_steps.variants import distillation
@@ -42,7 +41,7 @@ class _AnotherCrop:
 
 
 def _two_steps(
-    step: Callable[..., Any], images: Tensor, labels: Tensor, classes: int, seed: int
+    step: Answer, images: Tensor, labels: Tensor, classes: int, seed: int
 ) -> dict[str, Any]:
     """Student and teacher after two steps, with gradients there from an earlier one."""
     features = images[0, 0].numel()
@@ -94,68 +93,47 @@ def step_with_teacher(
     return loss.detach()
 
 
-def _step_inputs(generator: Generator) -> Iterator[Case]:
+def _step_inputs(generator: Generator) -> Cases:
     for B, H, W, K in ((6, 3, 4, 5), (7, 2, 3, 4)):
-        images = torch.randn(2, B, 1, H, W, generator=generator, dtype=torch.float64)
+        images = normal(generator, 2, B, 1, H, W)
         labels = torch.randint(K, (2, B), generator=generator)
         seed = int(torch.randint(2**31, (), generator=generator))
         yield [images, labels, K, seed]
 
 
 MISTAKES = """
-teacher in training mode
-  teacher.eval() -> teacher.train()
+teacher in training mode: teacher.eval() -> teacher.train()
     the teacher is in training mode: its batch norm takes the statistics of this batch,
     and changes those it has learned
-teacher learns
-  no_grad -> enable_grad
+teacher learns: no_grad -> enable_grad
   labels, told) -> labels, told) + 0 * told.sum()
     gradients are computed for the teacher, which is not meant to learn
-teacher sees the original
-  teacher(seen) -> teacher(images)
+teacher sees the original: teacher(seen) -> teacher(images)
     the teacher is asked about the images as they were before the augmentation; it
     should see what the student sees
-augmented twice
-  teacher(seen) -> teacher(augment(images))
+augmented twice: teacher(seen) -> teacher(augment(images))
     the images are augmented once for the student and once more for the teacher, so that
     they see different pictures
-augmented twice, teacher first
-  two_answers(seen) -> two_answers(augment(images))
-    the images are augmented once for the teacher and once more for the student, so that
-    they see different pictures
-not augmented
-  augment(images) -> images
+not augmented: augment(images) -> images
     the images are not augmented
-student in eval mode
-  student.train() -> student.eval()
+student in eval mode: student.train() -> student.eval()
     the student is not in training mode
-no zero_grad
-  optimizer.zero_grad() -> nothing
+no zero_grad: optimizer.zero_grad() -> nothing
     the gradients of the step before are still there: they are never set to zero
-cleared at the end alone
-  optimizer.zero_grad() -> nothing
+cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()
     the gradients are cleared only after the step: those of an earlier step that are
     there when the function is called are added to this one's
-no step
-  optimizer.step() -> nothing
-    nothing is learned: there is no step(), or it comes when the gradients have been set
-    to zero again
-heads swapped
-  (answers, -> (answers[::-1],
+no step: optimizer.step() -> nothing
+    nothing is learned: there is no step(), or it finds gradients that are zero again
+heads swapped: (answers, -> (answers[::-1],
     the tokens are swapped: the class token learns from the teacher here and the
     distillation token from the labels
-labels for both
-  distillation.hard_distillation_loss(answers, labels, told)
+labels for both: distillation.hard_distillation_loss(answers, labels, told)
   -> sum(F.cross_entropy(answer, labels) for answer in answers) / 2
     both tokens learn from the labels; what the teacher says is not used
-answers averaged first
-  (answers, -> ([sum(answers) / 2] * 2,
-    the mean of the two answers is taught; in training each token is taught on its own,
-    by two_answers
-soft loss
-  .hard_distillation_loss -> .soft_distillation_loss
-    the loss is the soft one; the hard one is asked for
+answers averaged first: (answers, -> ([sum(answers) / 2] * 2,
+    the mean of the two answers is taught; two_answers teaches each on its own
 ? Which network has to be in which mode, which images does each of them see, and whose
   gradients are wanted?
 ? Augment once, and give both the same. The teacher is in eval() and under no_grad(),

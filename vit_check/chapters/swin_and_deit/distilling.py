@@ -1,21 +1,20 @@
 """What the check of a distillation loss draws."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Answer, Cases, normal
 
 
-def distilling(loss: Callable[..., Any], *arguments: Any) -> Any:
+def distilling(loss: Answer, *arguments: Any) -> Any:
     """The teacher is given as numbers: whether a loss lets it learn is left open."""
     answers, labels, teacher_logits, *rest = arguments
     return loss(answers, labels, teacher_logits.detach(), *rest)
 
 
-def distilling_inputs(generator: Generator) -> Iterator[Case]:
+def distilling_inputs(generator: Generator) -> Cases:
     for B, K, dtype in (
         (4, 7, torch.float32),
         (6, 3, torch.float64),
@@ -23,7 +22,7 @@ def distilling_inputs(generator: Generator) -> Iterator[Case]:
     ):
 
         def logits(wide: float, B: int = B, K: int = K, d: Any = dtype) -> Tensor:
-            drawn = torch.randn(B, K, generator=generator, dtype=torch.float64)
+            drawn = normal(generator, B, K)
             return (wide * drawn).to(d)
 
         labels = torch.randint(K, (B,), generator=generator)

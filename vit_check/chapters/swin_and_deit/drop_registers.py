@@ -1,16 +1,14 @@
 """The check of ``drop_registers``, chapter 13."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 
 
-def _registers_inputs(generator: Generator) -> Iterator[Case]:
+def _registers_inputs(generator: Generator) -> Cases:
     for B, N, R, D, dtype in (
         (3, 7, 3, 5, torch.float32),
         (2, 70, 4, 3, torch.float64),
@@ -27,32 +25,17 @@ def without_registers(tokens: Tensor, num_registers: int) -> Tensor:
 
 
 MISTAKES = """
-class token dropped
-  = lambda tokens, R: tokens[:, R:]
+class token dropped: = lambda tokens, R: tokens[:, R:]
     the class token is gone and the last register is not: the class token comes first,
     the registers after it
-class token dropped as well
-  [first, rest] -> [rest]
+class token dropped as well: [first, rest] -> [rest]
     the class token is dropped with the registers
-last tokens dropped
-  = lambda tokens, R: tokens[:, : tokens.shape[1] - R]
-    the last R tokens are dropped, which are patches; the registers come right after the
-    class token
-one too few
-  1 + num_registers -> num_registers
-    one register is left: they are tokens 1 to R, and a slice ends before its second
-    number
-one too many
-  1 + num_registers -> 2 + num_registers
+last tokens dropped: = lambda tokens, R: tokens[:, : tokens.shape[1] - R]
+    the last R tokens are dropped, patches; the registers follow the class token
+one too few: 1 + num_registers -> num_registers
+    one register is left: they are tokens 1 to R, and a slice ends one earlier
+one too many: 1 + num_registers -> 2 + num_registers
     a patch is dropped with the registers: they are tokens 1 to R
-zeroed
-  [first, rest] -> [first, 0 * tokens[:, 1 : 1 + num_registers], rest]
-    the registers are zero but still there: others go on attending to them, and a mean
-    counts them
-numbers dropped
-  tokens[: -> tokens[...
-  dim=1 -> dim=-1
-    R of the D numbers of each token are dropped; R of the tokens are to be
 ? Write the order of the tokens down for R = 2 and three patches, with their places.
 ? Token 0 stays, tokens 1 to R go, the rest stays.
 ? torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1).
@@ -63,7 +46,6 @@ drop_registers = FunctionCheck(
     without_registers,
     _registers_inputs,
     MISTAKES,
-    shape="(B, 1 + N, D)",
     batched=(0,),
     moves=Axes("image token number", "image token number"),
 )

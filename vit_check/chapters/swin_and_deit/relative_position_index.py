@@ -22,34 +22,24 @@ key minus query
   place[:, :, None] - place[:, None, :] -> place[:, None, :] - place[:, :, None]
     the table is transposed: it takes the place of the key minus that of the query, so
     that left and right, up and down change sides
-rows and columns swapped
-  down, across = -> across, down =
+rows and columns swapped: down, across = -> across, down =
     rows and columns are swapped: either the columns' difference is multiplied by 2w - 1
     where the rows' should be, or the tokens of a window are numbered down its columns
-rows by w
-  2 * window_size - 1 -> window_size
+rows by w: 2 * window_size - 1 -> window_size
     the rows' difference is multiplied by w, so that some pairs with different
     differences share a number: columns differ in 2w - 1 ways
-rows by 2w
-  2 * window_size - 1 -> 2 * window_size
+rows by 2w: 2 * window_size - 1 -> 2 * window_size
     the rows' difference is multiplied by 2w; columns differ in 2w - 1 ways
-only added
-  down * (2 * window_size - 1) -> down
-    the two differences are added as they are, so that one down and one across get the
-    same number
-not shifted
-  difference + window_size - 1 -> difference
-    the numbers begin below zero: the differences run from 1 - w to w - 1, and are to
-    begin at 0
-columns not shifted
-  + across -> + across - window_size + 1
+only added: down * (2 * window_size - 1) -> down
+    the differences are added as they are: one down and one across are the same
+not shifted: difference + window_size - 1 -> difference
+    the numbers begin below 0, as differences do; add w - 1, so that they begin at 0
+columns not shifted: + across -> + across - window_size + 1
     the rows' difference is shifted to begin at 0 and the columns' is not, so that two
     pairs of differences share a number
-shifted by w
-  difference + window_size - 1 -> difference + window_size
+shifted by w: difference + window_size - 1 -> difference + window_size
     the differences are shifted by w, so that the numbers do not begin at 0
-without sign
-  difference + window_size - 1 -> difference.abs()
+without sign: difference + window_size - 1 -> difference.abs()
     the differences have lost their sign: left and right of a token get the same number
 ? Take w = 2 and write the difference of rows and of columns for all 16 pairs.
 ? Shift both differences so that they begin at 0. A number with two digits then names
@@ -60,9 +50,7 @@ without sign
 relative_position_index = FunctionCheck(
     "relative_position_index(window_size) -> (w², w²)",
     swin.relative_position_index,
-    lambda generator: iter([[3], [2], [4], [1]]),
+    [[3], [2], [4], [1]],
     MISTAKES,
-    shape="(w², w²)",
-    gradients=False,
     normalize=_whole_numbers,
 )

@@ -17,62 +17,32 @@ def rolled_mask(height: int, width: int, window_size: int, shift: int) -> Tensor
 
 
 MISTAKES = """
-mask inverted
-  == -> !=
+mask inverted: == -> !=
     the mask is the wrong way round: True says that a key may be attended
-nothing masked
-  2 * down + across -> 0 * down
-    everything is allowed, also between tokens that were at opposite edges before the
-    roll
-rows alone
-  2 * down + across -> down
-    only what was carried over the top is told apart; tokens were carried around
-    sideways too
-columns alone
-  2 * down + across -> across
-    only what was carried around sideways is told apart; tokens were carried over the
-    top too
-carried is carried
-  2 * down + across -> down | across
+rows alone: 2 * down + across -> down
+    only what was carried over the top is told apart; tokens were carried sideways too
+carried is carried: 2 * down + across -> down | across
     tokens that were carried sideways and tokens that were carried over the top are
     allowed to attend to each other; they come from different corners
-one number for two ways
-  2 * down -> 1 * down
+one number for two ways: 2 * down -> 1 * down
     what was carried over the top and what was carried sideways have the same number;
     each of the four groups needs one of its own
-strip too narrow
-  - shift -> - shift + 1
+strip too narrow: - shift -> - shift + 1
     the strip that was carried around is taken a row and a column too narrow; it has the
     width of the shift
-shift for the rest
-  - shift -> - (window_size - shift)
-    the strip that was carried around is taken to be w - shift wide; it has the width of
-    the shift
+shift for the rest: - shift -> - (window_size - shift)
+    the strip that was carried around is taken to be w - shift wide, expected shift
 strip at the front
   row >= height - shift, column >= width - shift -> row < shift, column < shift
     the strip is looked for at the top and at the left; the map is rolled up and to the
     left, so what was carried is at the bottom and at the right
-height for both
-  width - shift -> height - shift
-    the strip at the right is looked for height - shift columns from the left; a row has
-    width columns
 edges exchanged
   height - shift, column >= width - shift -> width - shift, column >= height - shift
     the strip of rows is counted from the width and that of columns from the height;
     there are height rows and width columns
-rolled down
-  row >= height - shift -> (row - shift) % height < shift
-  column >= width - shift -> (column - shift) % width < shift
-    the map is rolled down and to the right; it should be rolled up and to the left, by
-    minus the shift
-height and width swapped
-  = lambda height, width, *rest: rolled_mask(width, height, *rest)
-    the windows are those of a map of W × H; rows come first, H × W
-minus a hundred
-  group[:, :, None] == group[:, None, :]
+minus a hundred: group[:, :, None] == group[:, None, :]
   -> torch.where(group[:, :, None] == group[:, None, :], 0.0, -100.0)
-    the mask holds 0 and -100; True and False are expected, True for what may be
-    attended
+    the mask holds 0 and -100, expected True for what may be attended, and False
 ? Roll a map of 4 × 6 numbered tokens by one and look at the window at the bottom right:
   who was a neighbour of whom?
 ? After the roll the last shift rows and the last shift columns are those that were
@@ -85,8 +55,6 @@ minus a hundred
 shifted_window_mask = FunctionCheck(
     "shifted_window_mask(height, width, window_size, shift) -> (windows, w², w²)",
     rolled_mask,
-    lambda generator: iter([[10, 15, 5, 2], [8, 12, 4, 1], [4, 6, 2, 1], [8, 8, 4, 2]]),
+    [[10, 15, 5, 2], [8, 12, 4, 1], [4, 6, 2, 1], [8, 8, 4, 2]],
     MISTAKES,
-    shape="(windows, w², w²)",
-    gradients=False,
 )

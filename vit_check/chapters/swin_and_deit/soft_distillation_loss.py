@@ -1,82 +1,56 @@
 """The check of ``soft_distillation_loss``, chapter 13."""
 
-from collections.abc import Iterator
-
-from torch import Generator
-
 from vit_check.chapters.swin_and_deit.distilling import distilling, distilling_inputs
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases, Generator
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.variants import distillation
 
 
-def _soft_inputs(generator: Generator) -> Iterator[Case]:
+def _soft_inputs(generator: Generator) -> Cases:
     settings = ((3.0, 0.1), (2.0, 0.3), (4.0, 0.6))
     for case, setting in zip(distilling_inputs(generator), settings, strict=True):
         yield [*case, *setting]
 
 
 MISTAKES = """
-no τ²
-  temperature**2 * divergence -> divergence
+no τ²: temperature**2 * divergence -> divergence
     the divergence is not multiplied by τ²: the teacher's gradient fades as the
     temperature grows
-τ once
-  temperature**2 -> temperature
+τ once: temperature**2 -> temperature
     the divergence is multiplied by τ, expected τ²: its gradient shrinks with the square
-no temperature
-  / temperature -> nothing
-    the logits are not divided by the temperature
-temperature of the teacher alone
-  from_teacher / temperature -> from_teacher
+temperature of the teacher alone: from_teacher / temperature -> from_teacher
     only the teacher's logits are divided by the temperature; both sides of the
     comparison should be
-temperature of the student alone
-  teacher_logits / temperature -> teacher_logits
+temperature of the student alone: teacher_logits / temperature -> teacher_logits
     only the student's logits are divided by the temperature; both sides of the
     comparison should be
-temperature for the labels
-  from_class, labels -> from_class / temperature, labels
-    the class token's logits are divided by the temperature too; the labels' part has
-    none
-KL the other way round
-  ours, wanted -> wanted, ours
+temperature for the labels: from_class, labels -> from_class / temperature, labels
+    the class token's logits are divided by the temperature; the labels' part has none
+KL the other way round: ours, wanted -> wanted, ours
     the divergence is the wrong way round: it should be weighed by the teacher's shares,
     and here it is by the student's
-cross-entropy for KL
-  F.kl_div(ours, wanted, reduction="batchmean", log_target=True)
+cross-entropy for KL: F.kl_div(ours, wanted, reduction="batchmean", log_target=True)
   -> -(wanted.exp() * ours).sum(1).mean()
     the teacher's part is a cross-entropy: it has the teacher's own entropy in it and
     does not become 0 where both agree; the divergence does
-mean over classes
-  "batchmean", log_target=True) -> "none", log_target=True).mean()
+mean over classes: "batchmean", log_target=True) -> "none", log_target=True).mean()
     the divergence is averaged over images and classes; it is a sum over the classes,
     averaged over the images
-summed over the batch
-  "batchmean" -> "sum"
+summed over the batch: "batchmean" -> "sum"
     the divergence is summed over the images, so that the teacher weighs more in a
     larger batch; take the mean
-logarithms taken for shares
-  , log_target=True -> nothing
+logarithms taken for shares: , log_target=True -> nothing
     the divergence is NaN: the second argument of kl_div is taken for shares unless
     log_target=True says that it is logarithms
-shares taken for logarithms
-  kl_div(ours -> kl_div(ours.exp()
+shares taken for logarithms: kl_div(ours -> kl_div(ours.exp()
     the first argument of kl_div is the student's shares; it takes their logarithms
-softmax over the batch
-  dim=1 -> dim=0
+softmax over the batch: dim=1 -> dim=0
     the softmax runs over the images; the shares of one image's classes should sum to 1
-share of the labels
-  (1 - share) * labelled + share -> share * labelled + (1 - share)
+share of the labels: (1 - share) * labelled + share -> share * labelled + (1 - share)
     λ weighs the labels here; it is the teacher's share, and the labels get 1 - λ
-heads swapped
-  from_class, from_teacher = -> from_teacher, from_class =
+heads swapped: from_class, from_teacher = -> from_teacher, from_class =
     the tokens are swapped: the class token learns from the teacher here and the
     distillation token from the labels
-class token for both
-  from_teacher / temperature -> from_class / temperature
-    the class token's answer is taken twice; what the teacher says belongs to the
-    distillation token
 ? Compute it for one image and three classes by hand: the shares of both at τ, then the
   sum of p·ln(p/q), with p the teacher's.
 ? Both sets of logits are divided by τ before the softmax, the labels' part is not. The

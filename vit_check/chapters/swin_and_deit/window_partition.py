@@ -1,17 +1,14 @@
 """The check of ``window_partition``, chapter 13."""
 
-from collections.abc import Iterator
-
 import torch
-from torch import Generator
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases, Generator
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 from vit_steps.variants import swin
 
 
-def partition_inputs(generator: Generator) -> Iterator[Case]:
+def partition_inputs(generator: Generator) -> Cases:
     for B, rows, columns, D, w, dtype in (
         (2, 6, 9, 5, 3, torch.float32),
         (3, 8, 20, 7, 4, torch.float64),
@@ -23,27 +20,20 @@ def partition_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-no transpose
-  .transpose(2, 3) -> nothing
+no transpose: .transpose(2, 3) -> nothing
     the shape is right and the windows are not: they hold pieces of whole rows, since
-    the windows beside each other and the w rows of a window are not swapped before the
-    last reshape
-dilated
-  rows // w, w, columns // w, w -> w, rows // w, w, columns // w
+    windows side by side and the rows of a window are not swapped before the reshape
+dilated: rows // w, w, columns // w, w -> w, rows // w, w, columns // w
   transpose(2, 3) -> permute(0, 2, 4, 1, 3, 5)
     a window holds tokens that lie far apart: the rows are split as (w, rows/w), where
     (rows/w, w) keeps neighbours together
-size taken for number
-  rows // w, w, columns // w, w -> w, rows // w, w, columns // w
+size taken for number: rows // w, w, columns // w, w -> w, rows // w, w, columns // w
   reshape(-1, w * w, D) -> reshape(B * w * w, -1, D)
-    window_size is the side of a window, in tokens; here it is how many windows there
-    are on a side
-not flattened
-  w * w, D -> w, w, D
+    window_size is a window's side in tokens; here it is how many lie along a side
+not flattened: w * w, D -> w, w, D
     the windows are still maps, (B·windows, w, w, D), expected (B·windows, w², D): to
     attention a window is a list of tokens
-a list of windows
-  = lambda x, w: list(window_partition(x, w))
+a list of windows: = lambda x, w: list(window_partition(x, w))
     the windows are returned one by one, expected one tensor (B·windows, w², D)
 ? Number the tokens of a 4 × 6 map by row and column, cut it into windows of 2 and read
   the first window aloud.
@@ -58,7 +48,6 @@ window_partition = FunctionCheck(
     swin.window_partition,
     partition_inputs,
     MISTAKES,
-    shape="(B·windows, w², D)",
     batched=(0,),
     moves=Axes("image row column number", "window token number"),
 )

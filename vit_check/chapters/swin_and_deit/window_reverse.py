@@ -1,39 +1,31 @@
 """The check of ``window_reverse``, chapter 13."""
 
-from collections.abc import Iterator
-
-from torch import Generator
-
 from vit_check.chapters.swin_and_deit.window_partition import partition_inputs
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases, Generator
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 from vit_steps.variants import swin
 
 
-def _reverse_inputs(generator: Generator) -> Iterator[Case]:
+def _reverse_inputs(generator: Generator) -> Cases:
     for x, w in partition_inputs(generator):
         yield [swin.window_partition(x, w), x.shape[1], x.shape[2]]
 
 
 MISTAKES = """
-no transpose
-  .transpose(2, 3) -> nothing
+no transpose: .transpose(2, 3) -> nothing
     the shape is right and the map is not: windows are laid one after the other, since
     the windows of a row and the rows of a window are not swapped back
 height and width swapped
   = lambda windows, height, width: window_reverse(windows, width, height)
     the map is (B, columns, rows, D), expected (B, rows, columns, D)
-dilated
-  transpose(2, 3) -> permute(0, 3, 1, 4, 2, 5)
+dilated: transpose(2, 3) -> permute(0, 3, 1, 4, 2, 5)
     neighbours in a window are put far apart on the map: the rows are split as (rows/w,
     w), and here they are (w, rows/w)
-not joined
-  .reshape(-1, height, width, D) -> nothing
+not joined: .reshape(-1, height, width, D) -> nothing
     the windows are in their places but not joined, (B, rows/w, w, columns/w, w, D),
     expected (B, rows, columns, D)
-map flattened
-  height, width, D -> height * width, D
+map flattened: height, width, D -> height * width, D
     the map is a list of tokens, (B, rows·columns, D), expected (B, rows, columns, D)
 ? Cut a small map with numbered tokens, put it back, and look at where the second window
   begins.
@@ -48,6 +40,5 @@ window_reverse = FunctionCheck(
     swin.window_reverse,
     _reverse_inputs,
     MISTAKES,
-    shape="(B, rows, columns, D)",
     moves=Axes("window token number", "image row column number"),
 )

@@ -1,18 +1,17 @@
 """The check of ``accuracy``, chapter 8."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Answer, Cases
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
 
 
 def _accuracies(
-    function: Callable[..., Any], logits: list[Tensor], labels: list[Tensor]
+    function: Answer, logits: list[Tensor], labels: list[Tensor]
 ) -> dict[str, Any]:
     """The accuracy of several batches, so that none is right by chance."""
     return {
@@ -27,7 +26,7 @@ def fraction(logits: Tensor, labels: Tensor) -> float:
     return hits.double().mean().item()
 
 
-def _accuracy_inputs(generator: Generator) -> Iterator[Case]:
+def _accuracy_inputs(generator: Generator) -> Cases:
     for sizes in ([(11, 7), (8, 6), (13, 7), (1, 6)], [(11, 11), (13, 13), (12, 12)]):
         logits, labels = [], []
         for B, K in sizes:
@@ -42,41 +41,29 @@ def _accuracy_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-a count
-  double().mean() -> sum()
+a count: double().mean() -> sum()
     the right answers are counted, expected their share, from 0 to 1
-a count, as a float
-  mean -> sum
+a count, as a float: mean -> sum
     the right answers are counted, expected their share, from 0 to 1
-percent
-  return -> return 100 *
+percent: return -> return 100 *
     the share is in per cent, expected from 0 to 1
-the share of wrong answers
-  == -> !=
+the share of wrong answers: == -> !=
     the share of wrong answers is returned, expected that of right ones
-lowest logit
-  argmax -> argmin
+lowest logit: argmax -> argmin
     the class with the lowest logit is taken for the answer
-every answer with every label
-  dim=1 -> dim=1, keepdim=True
+every answer with every label: dim=1 -> dim=1, keepdim=True
     answers (B, 1) are compared with labels (B,), which stretches both to B×B: every
     answer is held against every label
-argmax over the batch
-  dim=1 -> dim=0
+argmax over the batch: dim=1 -> dim=0
     the largest logit is looked for along the batch: each class gets an image, and each
     image should get a class
-value for place
-  argmax -> amax
-    the largest logit itself is compared with the label, expected its place, the class
-divided by K
-  double().mean().item() -> sum().item() / logits.shape[1]
+divided by K: double().mean().item() -> sum().item() / logits.shape[1]
     the count is divided by the number of classes, expected by the number of images
 probability of the right class
   = lambda logits, labels: logits.softmax(1).gather(1, labels[:, None]).mean()
     the mean probability of the right class is returned: an answer is right or wrong,
     whatever its probability
-all or nothing
-  double().mean() -> all().double()
+all or nothing: double().mean() -> all().double()
     one wrong answer makes the whole batch wrong, expected the share of right ones
 ? What does the model answer for image 0: which of its K logits is the highest?
 ? argmax over the classes gives B answers; compare them with the B labels and take the

@@ -1,11 +1,9 @@
 """The check of ``adamw_step``, chapter 8."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -28,7 +26,7 @@ def adamw(
     return w - decay - change, m, v
 
 
-def _adamw_inputs(generator: Generator) -> Iterator[Case]:
+def _adamw_inputs(generator: Generator) -> Cases:
     def normal(width: float) -> Tensor:
         return width * torch.randn(3, 4, generator=generator, dtype=torch.float64)
 
@@ -47,60 +45,32 @@ def _adamw_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-no correction
-  / (1 - beta1**step) -> nothing
+no correction: / (1 - beta1**step) -> nothing
   / (1 - beta2**step) -> nothing
     the averages are not corrected: they begin at 0, and in the first steps hold only
     the part 1 - βᵗ of what they should
-m alone corrected
-  / (1 - beta2**step) -> nothing
+m alone corrected: / (1 - beta2**step) -> nothing
     m is corrected and v is not
-correction a step late
-  **step -> ** (step - 1)
-    the correction counts the steps from 0; the first step is step 1
-correction a step early
-  **step -> ** (step + 1)
+correction a step early: **step -> ** (step + 1)
     the correction is that of the next step; the first step is step 1, and step counts
     from there already
-decay in the gradient
-  beta1, beta2 = -> g = g + weight_decay * w; beta1, beta2 =
+decay in the gradient: beta1, beta2 = -> g = g + weight_decay * w; beta1, beta2 =
   - decay -> nothing
     the decay is added to the gradient and goes through m and v: that is Adam with a
     penalty, and AdamW keeps the two apart
-no decay
-  - decay -> nothing
-    the weights do not decay
-decay without lr
-  lr * weight_decay -> weight_decay
+decay without lr: lr * weight_decay -> weight_decay
     the decay is not multiplied by the learning rate
-decay of the new weight
-  w - decay - change -> (w - change) * (1 - lr * weight_decay)
+decay of the new weight: w - decay - change -> (w - change) * (1 - lr * weight_decay)
     the decay pulls at the weight after the step; it is taken of the old one
-betas exchanged
-  0.9, 0.999 -> 0.999, 0.9
+betas exchanged: 0.9, 0.999 -> 0.999, 0.9
     the two betas are exchanged: m keeps 0.9 of itself and v 0.999
-betas the wrong way round
-  0.9, 0.999 -> 0.1, 0.001
-    the betas are the wrong way round: β is the share of the old average that is kept,
-    and 1 - β that of the new gradient
-no square
-  g**2 -> g.abs()
+no square: g**2 -> g.abs()
     v averages the gradient's size, expected its square
-no root
-  .sqrt() -> nothing
-    the step is divided by v, expected by its root
-eps under the root
-  (v_hat.sqrt() + 1e-8) -> (v_hat + 1e-8).sqrt()
+eps under the root: (v_hat.sqrt() + 1e-8) -> (v_hat + 1e-8).sqrt()
     eps is added under the root, where it is not small any more: it belongs after it
-no eps
-  + 1e-8 -> nothing
-    nothing is added to the root of v: for a weight whose gradient is 0 the step is 0
-    divided by 0
-uphill
-  - change -> + change
+uphill: - change -> + change
     the step goes uphill, with the gradient instead of against it
-corrected averages returned
-  change, m, v -> change, m_hat, v_hat
+corrected averages returned: change, m, v -> change, m_hat, v_hat
     the corrected averages are returned: the next step would correct them again
 ? Take the first step, where m and v come in as 0, and work out by hand what one weight
   should do.

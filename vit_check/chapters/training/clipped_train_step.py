@@ -1,14 +1,13 @@
 """The check of ``clipped_train_step``, chapter 8."""
 
 import inspect
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Answer, Cases
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
 from vit_check.engine.watching import Trouble
@@ -34,7 +33,7 @@ class _Network(nn.Module):
 
 
 def _steps(
-    step: Callable[..., Any],
+    step: Answer,
     weights: list[Tensor],
     images: list[Tensor],
     labels: list[Tensor],
@@ -106,7 +105,7 @@ def _listen(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
 
 
 def _in_its_order(
-    step: Callable[..., Any], model: Any, optimizer: Any, images: Any, labels: Any
+    step: Answer, model: Any, optimizer: Any, images: Any, labels: Any
 ) -> tuple[Any, ...]:
     """The arguments, the optimizer last if that is where the function has it."""
     try:
@@ -118,7 +117,7 @@ def _in_its_order(
     return model, optimizer, images, labels
 
 
-def _knows_limit(step: Callable[..., Any]) -> bool:
+def _knows_limit(step: Answer) -> bool:
     """Whether the limit can be given by its name; else it is the fifth argument."""
     try:
         parameters = inspect.signature(step).parameters
@@ -144,7 +143,7 @@ def stepped(
     return loss.item()
 
 
-def _step_inputs(generator: Generator) -> Iterator[Case]:
+def _step_inputs(generator: Generator) -> Cases:
     C, H, W, hidden, K = 1, 2, 3, 5, 4
     for kind, lr, limit in (
         ("SGD", 0.4, "shorter"),
@@ -169,69 +168,50 @@ def _step_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-not clipped
-  nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
+not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
     the optimizer takes its step with a gradient longer than clip_norm: clipping is
     missing, comes before backward() or after the step, or has another limit
-clipped by value
-  clip_grad_norm_ -> clip_grad_value_
+clipped by value: clip_grad_norm_ -> clip_grad_value_
     each number of the gradient is cut off at clip_norm, which turns the direction;
     shorten the whole instead
-each parameter alone
-  nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+each parameter alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
   -> [nn.utils.clip_grad_norm_(p, clip_norm) for p in model.parameters()]
     each parameter's gradient is clipped by itself; the length meant is that of all of
     them as one long arrow
-always at the limit
-  nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+always at the limit: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
   -> length = nn.utils.clip_grad_norm_(model.parameters(), math.inf)
   optimizer.step()
   -> [p.grad.mul_(clip_norm / length) for p in model.parameters()]; optimizer.step()
     a gradient that is shorter than clip_norm is stretched to it, expected left alone
-gradients pile up
-  optimizer.zero_grad() -> nothing
+gradients pile up: optimizer.zero_grad() -> nothing
     the gradients of earlier batches are still there: PyTorch adds each new gradient to
     the old ones until they are cleared
-cleared at the end alone
-  optimizer.zero_grad() -> nothing
+cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()
     the gradients are cleared only after the step: those of an earlier batch that are
     there when the function is called go into its step
-no step
-  optimizer.step() -> nothing
-    the weights do not change: the gradients are there, but the optimizer is not asked
-    for a step
-no backward
-  loss.backward() -> nothing
+no step: optimizer.step() -> nothing
+    the weights do not change: the optimizer is not asked for a step
+no backward: loss.backward() -> nothing
     the weights do not change: the optimizer takes its step, but no gradient has
     arrived; backward() is missing, or the loss is cut off from the weights
-cleared too late
-  optimizer.zero_grad() -> nothing
+cleared too late: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.zero_grad(); optimizer.step()
     the weights do not change: the gradients are cleared between backward() and the
     step, which finds none
-step before backward
-  optimizer.step() -> nothing
+step before backward: optimizer.step() -> nothing
   loss.backward() -> optimizer.step(); loss.backward()
     the step comes before backward(): there is no gradient yet for it to follow
-softmax before the loss
-  logits, labels -> logits.softmax(dim=1), labels
-    there is a softmax before the cross-entropy, which has one of its own and expects
-    logits
-summed
-  logits, labels -> logits, labels, reduction="sum"
-    the losses of the batch are summed, expected their mean: the step would grow with
-    the batch
-eval mode
-  logits = -> model.eval(); logits =
-    the model is put into eval mode before the step: batch norm and dropout then do not
-    train
-loss with its graph
-  loss.item() -> loss
+softmax before the loss: logits, labels -> logits.softmax(dim=1), labels
+    there is a softmax before the cross-entropy, which has one and expects logits
+summed: logits, labels -> logits, labels, reduction="sum"
+    the losses are summed, expected their mean: the step would grow with the batch
+eval mode: logits = -> model.eval(); logits =
+    the model is in eval mode for the step, where batch norm and dropout do not train
+loss with its graph: loss.item() -> loss
     the loss is returned with the graph it was computed by, which keeps a batch's memory
     for as long as the loss is kept: return the number alone
-loss afterwards
-  loss.item() -> F.cross_entropy(model(images), labels).item()
+loss afterwards: loss.item() -> F.cross_entropy(model(images), labels).item()
     the loss returned is that of the new weights, which costs another pass; expected the
     one the step was taken from
 ? At which moment is there a gradient to shorten, and when is it too late?

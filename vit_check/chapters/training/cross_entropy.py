@@ -1,12 +1,10 @@
 """Check of chapter 8: the loss."""
 
-from collections.abc import Iterator
-
 import torch
 from torch import Generator, Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -19,7 +17,7 @@ def mean_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -> T
     return losses.mean()
 
 
-def _cross_entropy_inputs(generator: Generator) -> Iterator[Case]:
+def _cross_entropy_inputs(generator: Generator) -> Cases:
     def normal(B: int, K: int) -> Tensor:
         return 2.0 * torch.randn(B, K, generator=generator)
 
@@ -37,75 +35,38 @@ def _cross_entropy_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-summed
-  losses.mean() -> losses.sum()
-    the losses of the batch are summed, expected their mean: a larger batch would get a
-    larger loss
-mean over classes too
-  sum(dim=1) -> mean(dim=1)
-    the mean runs over the classes as well: each image has one loss, so divide by B, not
-    by B·K
-not reduced
-  losses.mean() -> losses
-    there is a loss for each image, expected their mean, one number
-sign
-  -(target * log_p) -> (target * log_p)
-    the sign is wrong: a logarithm of a probability is negative, and the loss is minus
-    that
-no softmax
-  .log_softmax(dim=1) -> nothing
-    the logits are taken for log-probabilities: there is no softmax
-softmax twice
-  log_softmax -> softmax(dim=1).log_softmax
+summed: losses.mean() -> losses.sum()
+    the losses are summed, expected their mean: a larger batch would lose more
+mean over classes too: sum(dim=1) -> mean(dim=1)
+    the mean runs over the classes as well: each image has one, so divide by B, not by
+    B·K
+sign: -(target * log_p) -> (target * log_p)
+    the sign is wrong: the logarithm is negative, and the loss is minus that
+softmax twice: log_softmax -> softmax(dim=1).log_softmax
     the softmax is taken twice: probabilities go into a loss that expects logits
-softmax over the batch
-  log_softmax(dim=1) -> log_softmax(dim=0)
+softmax over the batch: log_softmax(dim=1) -> log_softmax(dim=0)
     the softmax runs over the batch: the probabilities of each image should sum to 1,
     and here those of each class do
-no logarithm
-  log_softmax -> softmax
-    the probabilities themselves are averaged: their logarithm is missing
-base 2
-  log_softmax(dim=1) -> log_softmax(dim=1) / math.log(2)
+base 2: log_softmax(dim=1) -> log_softmax(dim=1) / math.log(2)
     the logarithm is to base 2, expected the natural one: the loss is in nats
-columns of the whole batch
-  .to(logits) -> .to(logits).mean(dim=0)
+columns of the whole batch: .to(logits) -> .to(logits).mean(dim=0)
     each label picks its column for all images, B×B numbers; it should pick one number,
     from its own image's row
-smoothing over K - 1
-  label_smoothing / K -> label_smoothing / (K - 1) * (1 - one)
+smoothing over K - 1: label_smoothing / K -> label_smoothing / (K - 1) * (1 - one)
     the smoothing is shared out among the K - 1 wrong classes; it is spread over all K,
     the right one included
-right class without its share
-  label_smoothing / K -> label_smoothing / K * (1 - one)
-    the target does not sum to 1: the right class gets 1 - ε, and its own share of ε is
-    missing
-right class keeps 1
-  (1 - label_smoothing) * one -> one
+right class keeps 1: (1 - label_smoothing) * one -> one
     the target sums to more than 1: the right class keeps the whole 1, expected 1 - ε
     and its share of ε
-summed over the classes
-  label_smoothing / K -> label_smoothing
-    every class gets the whole of ε: the K log-probabilities are summed, expected their
-    mean
-logarithm of 0
-  log_softmax(dim=1) -> softmax(dim=1).log()
+summed over the classes: label_smoothing / K -> label_smoothing
+    every class gets the whole ε: the log-probabilities are summed, expected their mean
+logarithm of 0: log_softmax(dim=1) -> softmax(dim=1).log()
     the loss is infinite where logits lie far apart: a probability has become 0 before
     its logarithm is taken; the two belong in one step
-overflow
-  logits.log_softmax(dim=1)
+overflow: logits.log_softmax(dim=1)
   -> (logits.exp() / logits.exp().sum(dim=1, keepdim=True)).log()
     the loss is NaN for logits of 300: e³⁰⁰ is infinite in 32 bits; a softmax stays what
     it is when every logit is lowered by the largest
-overflow of the sum
-  logits.log_softmax(dim=1) -> logits - logits.exp().sum(dim=1, keepdim=True).log()
-    the loss is infinite for logits of 300: so is e³⁰⁰ in 32 bits; take the largest
-    logit out before the sum of the powers
-largest of the batch
-  log_p = logits.log_softmax(dim=1)
-  -> z = logits - logits.max(); log_p = z - z.exp().sum(dim=1, keepdim=True).log()
-    the loss is not finite where one image's logits lie hundreds below another's: the
-    largest logit of the batch is taken out, expected each row's own
 ? Take one image: which of its K logarithms counts, and with what weight? Then the mean
   over the batch.
 ? The target is (1 - ε) for the right class plus ε/K for every class; the loss of an

@@ -1,12 +1,11 @@
 """The check of ``evaluate_accuracy``, chapter 8."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.engine.check import Case
+from vit_check.engine.drawing import Answer, Cases
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
 
@@ -26,7 +25,7 @@ class _Moody(nn.Module):
 
 
 def _evaluation(
-    function: Callable[..., Any],
+    function: Answer,
     images: list[Tensor],
     labels: list[Tensor],
     mode: str,
@@ -53,7 +52,7 @@ def measured(model: nn.Module, batches: list[tuple[Tensor, Tensor]]) -> float:
     return right / count
 
 
-def _evaluation_inputs(generator: Generator) -> Iterator[Case]:
+def _evaluation_inputs(generator: Generator) -> Cases:
     K = 5
     for mode in ("eval", "training"):
         images, labels = [], []
@@ -70,44 +69,24 @@ def _evaluation_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-in training mode
-  model.eval() -> nothing
-    the model is measured in the mode it happens to be in: in training mode its answers
-    are others
-mean of the batches
-  hits.sum() -> hits.double().mean()
+in training mode: model.eval() -> nothing
+    the model is measured in whatever mode it is in; in training its answers differ
+mean of the batches: hits.sum() -> hits.double().mean()
   len(labels) -> 1
     the shares of the batches are averaged: the last batch is smaller, and its images
     count for more than the others'
-full batches
-  right / count -> right / len(batches) / len(batches[0][1])
+full batches: right / count -> right / len(batches) / len(batches[0][1])
     the right answers are divided by the number of batches times the size of the first:
     the last batch has fewer images
-last batch alone
-  += -> =
+last batch alone: += -> =
     the share is that of the last batch alone: what the others gave is overwritten
-first batch alone
-  in batches -> in batches[:1]
-    the share is that of the first batch alone: a return inside the loop ends it
-divided by batches
-  len(labels) -> 1
-    the right answers are divided by the number of batches, expected by the number of
-    images
-percent
-  right / count -> 100 * right / count
-    the share is in per cent, expected from 0 to 1
-left in eval mode
-  model.train(was) -> nothing
+left in eval mode: model.train(was) -> nothing
     the model is left in eval mode: it came in training mode, and whoever trains it on
     would not notice
-left in training mode
-  model.train(was) -> model.train()
-    the model is left in training mode, and it came in eval mode: put back what was
-    there
-graph kept
-  no_grad -> enable_grad
-    PyTorch keeps a graph for gradients that are not needed, which costs memory: measure
-    without them
+left in training mode: model.train(was) -> model.train()
+    the model is left in training mode, and came in eval mode: put back what was there
+graph kept: no_grad -> enable_grad
+    PyTorch keeps a graph for gradients that nobody needs: measure without them
 ? Two batches of 16 and one of 5: how many images are there in all, and how many answers
   are right?
 ? Count right answers and images over all batches and divide once, at the end. Before

@@ -1,9 +1,9 @@
 """Check of chapter 8: how far each step goes."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
+from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
 
@@ -16,7 +16,7 @@ def rate(step: int, total_steps: int, warmup_steps: int, peak: float) -> float:
 
 
 def _rates(
-    schedule: Callable[..., Any], total_steps: int, warmup_steps: int, peak: float
+    schedule: Answer, total_steps: int, warmup_steps: int, peak: float
 ) -> dict[str, Any]:
     """The learning rate at every step, and after the last."""
     return {
@@ -28,60 +28,35 @@ def _rates(
 
 
 MISTAKES = """
-first step of 0
-  (step + 1) / (warmup_steps + 1) -> step / warmup_steps
+first step of 0: (step + 1) / (warmup_steps + 1) -> step / warmup_steps
     the warm-up starts at 0, so the first step changes nothing; step 0 should already
     have its part of the rise
-a step behind
-  (step + 1) -> step
+a step behind: (step + 1) -> step
     the warm-up is a step behind: the first step changes nothing; step 0 should already
     have its part of the rise
-peak too soon
-  (warmup_steps + 1) -> warmup_steps
+peak too soon: (warmup_steps + 1) -> warmup_steps
     the peak is reached in the last step of the warm-up, and again in the next; it
     belongs to the first step after the warm-up alone
-no warm-up
-  step < warmup_steps -> False
+no warm-up: step < warmup_steps -> False
   (step - warmup_steps) / max(1, total_steps - warmup_steps) -> step / total_steps
     there is no warm-up: the cosine begins at step 0
 cosine since the start
   (step - warmup_steps) / max(1, total_steps - warmup_steps) -> step / total_steps
     the cosine counts from step 0: when the warm-up ends, the rate drops, since a part
     of the fall is already behind it
-never at the end
-  max(1, total_steps - warmup_steps) -> total_steps
-    the fall is as long as the whole training and begins after the warm-up: the training
-    is over before the rate is down
-a step early
-  total_steps - warmup_steps -> total_steps - warmup_steps - 1
+a step early: total_steps - warmup_steps -> total_steps - warmup_steps - 1
     the rate is 0 in the last step, which then changes nothing; it should reach 0 when
     all steps are done
-fall counted from 1
-  (step - warmup_steps) -> (step - warmup_steps + 1)
-    the fall is a step ahead: the rate should be at its peak in the first step after the
-    warm-up, where none of the fall is done
-no fall
-  (1 + math.cos(math.pi * progress)) / 2 -> 1
-    the rate stays at its peak after the warm-up
-a straight line
-  (1 + math.cos(math.pi * progress)) / 2 -> (1 - progress)
+a straight line: (1 + math.cos(math.pi * progress)) / 2 -> (1 - progress)
     the rate falls along a straight line, expected half a cosine
-a whole cosine
-  math.pi -> 2 * math.pi
+a whole cosine: math.pi -> 2 * math.pi
     a whole cosine is used: the rate is back at its peak at the end
 a quarter of a cosine
   (1 + math.cos(math.pi * progress)) / 2 -> math.cos(math.pi * progress / 2)
     a quarter of a cosine is used, from its top to its zero, expected a half, from its
     top to its bottom
-not halved
-  progress)) / 2 -> progress))
+not halved: progress)) / 2 -> progress))
     1 + cos runs from 2 down to 0: the rate jumps to twice its peak
-below 0
-  (1 + math.cos(math.pi * progress)) / 2 -> math.cos(math.pi * progress)
-    the cosine alone runs from 1 to -1: the second half of the training would go uphill
-no pi
-  math.pi * progress -> progress
-    the share of the fall is taken for the angle itself; half a cosine ends at π
 ? Look at four steps: the first, the last of the warm-up, the one after it, and the end.
   Which of them is not what the text says?
 ? The warm-up rises by peak/(warmup_steps + 1) in every step. Behind it the share of the
@@ -93,8 +68,7 @@ no pi
 learning_rate = FunctionCheck(
     "learning_rate(step, total_steps, warmup_steps, peak) -> a float",
     rate,
-    lambda generator: iter([[23, 5, 0.8], [17, 0, 0.3], [40, 12, 2.0]]),
+    [[23, 5, 0.8], [17, 0, 0.3], [40, 12, 2.0]],
     MISTAKES,
-    gradients=False,
     scenario=_rates,
 )

@@ -1,12 +1,12 @@
 """Check of chapter 8: which numbers decay."""
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
+from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
 from vit_check.engine.watching import Trouble
@@ -45,9 +45,7 @@ class _OtherNames(nn.Module):
         self.linear = nn.Linear(4, 3)
 
 
-def _decays(
-    group: Callable[..., Any], kind: str, weight_decay: float
-) -> dict[str, Any] | None:
+def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | None:
     """The decay that each parameter gets, by name."""
     model = _build(kind)
     groups = group(model, weight_decay)
@@ -97,47 +95,33 @@ def _decays(
 
 
 MISTAKES = """
-norms by their name
-  parameter.ndim >= 2 -> "norm" not in name
+norms by their name: parameter.ndim >= 2 -> "norm" not in name
     the norms are told by their name: in another model a norm may be called 1, and its
     weight decays; look at its axes
-all decay
-  name.endswith("weight") and parameter.ndim >= 2 -> True
+all decay: name.endswith("weight") and parameter.ndim >= 2 -> True
     everything decays: biases, norms, class token and positions as well
-groups exchanged
-  matrices if is_matrix else rest -> rest if is_matrix else matrices
+groups exchanged: matrices if is_matrix else rest -> rest if is_matrix else matrices
     the groups are exchanged: matrices are spared and the rest decays
 told by their names
   name.endswith("weight") -> name not in ("cls_token", "pos_embed")
     the class token and the positions are told by their names, cls_token and pos_embed:
     in another model they are called otherwise, and decay
-class token and positions decay
-  name.endswith("weight") and -> nothing
+class token and positions decay: name.endswith("weight") and -> nothing
     the class token and the positions decay: they have three axes, so counting axes
     takes them for matrices, and they multiply nothing
-told by their axes
-  name.endswith("weight") and parameter.ndim >= 2 -> parameter.ndim in (2, 4)
-    whatever has two or four axes decays: in another model positions are a table (T, D),
-    which has two axes too and multiplies nothing
 biases alone spared
   name.endswith("weight") and parameter.ndim >= 2 -> not name.endswith("bias")
     only biases are spared: a norm's weight decays, and so do class token and positions
-norms decay
-  and parameter.ndim >= 2 -> nothing
+norms decay: and parameter.ndim >= 2 -> nothing
     the weights of the norms decay: they are called weight too, but are vectors that
     should stay near 1
-convolution spared
-  >= 2 -> == 2
+convolution spared: >= 2 -> == 2
     a convolution's weight is spared: it has four axes, and is the matrix that each
     patch is multiplied with
 in_proj_weight spared
   name.endswith("weight") -> name.endswith("weight") and "in_proj" not in name
     the matrix called in_proj_weight is spared: nn.MultiheadAttention keeps queries,
     keys and values in a parameter of its own, in no nn.Linear
-rest left out
-  {"params": rest, "weight_decay": 0.0}, -> nothing
-    only the matrices are in a group: the optimizer never learns of the rest, and it
-    stays as it was drawn
 ? Print name and shape of every parameter of a small model. Which of them are multiplied
   with a vector, and which are added or scale it number by number?
 ? A parameter decays if its name ends in weight and it has at least two axes; each group
@@ -149,14 +133,12 @@ rest left out
 parameter_groups = FunctionCheck(
     "parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]",
     right_groups,
-    lambda generator: iter(
-        [
-            ["Vision Transformer", 0.3],
-            ["convolutions", 0.05],
-            ["PyTorch's encoder", 0.2],
-            ["other names", 0.1],
-        ]
-    ),
+    [
+        ["Vision Transformer", 0.3],
+        ["convolutions", 0.05],
+        ["PyTorch's encoder", 0.2],
+        ["other names", 0.1],
+    ],
     MISTAKES,
     gradients=False,
     scenario=_decays,

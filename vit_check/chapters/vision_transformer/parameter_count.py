@@ -1,11 +1,6 @@
 """Check of chapter 7: the parameters of a Vision Transformer, counted."""
 
-from collections.abc import Iterator
-
-from torch import Generator
-
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import whole_number
+from vit_check.engine.drawing import Cases, Generator, whole_number
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -22,7 +17,7 @@ def count(H: int, P: int, C: int, K: int, D: int, L: int, M: int) -> int:
     return patches + cls_token + positions + L * block + norm + head
 
 
-def _count_inputs(generator: Generator) -> Iterator[Case]:
+def _count_inputs(generator: Generator) -> Cases:
     # Sizes for which no two mistakes come to the same.
     for P, side, C, K, D, L in ((6, 5, 3, 7, 12, 3), (4, 3, 2, 11, 16, 5)):
         hidden = whole_number(generator, 5, 9) * D + D // 2
@@ -30,61 +25,34 @@ def _count_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-no biases
-  C * D + D -> C * D
+no biases: C * D + D -> C * D
   + 4 * D -> nothing
   D * M + M + M * D + D -> D * M + M * D
   + K -> nothing
     the biases of the linear layers are not counted
-no qkv bias
-  + 4 * D -> + D
+no qkv bias: + 4 * D -> + D
     the biases of queries, keys and values are missing
-no MLP bias
-  D * M + M + M * D + D -> D * M + M * D
-    the biases of the MLP are missing
-MLP biases of D
-  D * M + M + -> D * M + D +
-    both biases of the MLP are counted with D numbers; the first layer has M outputs,
-    and so M biases
-no head bias
-  + K -> nothing
+no head bias: + K -> nothing
     the bias of the head is missing
-no class token
-  + cls_token -> nothing
-    D numbers are missing: the class token's own, its position, or the bias of the patch
-    embedding
-no positions
-  + positions -> nothing
+no class token: + cls_token -> nothing
+    D numbers are missing: the class token, its position, or the patch embedding's bias
+no positions: + positions -> nothing
     the positions are not counted
-one side
-  (H // P) ** 2 -> H // P
+one side: (H // P) ** 2 -> H // P
     the patches along one side are counted; an image has rows and columns
-one channel
-  P * P * C -> P * P
-    a patch is counted with one channel; its matrix reads P·P numbers of each of the C
-    channels
-no norms
-  2 * D -> 0
+no norms: 2 * D -> 0
     the norms are not counted: each has 2·D numbers
-one norm
-  + norm + mlp -> + mlp
+one norm: + norm + mlp -> + mlp
     a block has two norms
-norms halved
-  2 * D -> D
+norms halved: 2 * D -> D
     a norm has a weight and a bias, 2·D numbers
-2·D missing
-  + norm + head -> + head
+2·D missing: + norm + head -> + head
     2·D numbers are missing: the norm after the last block, or the class token together
     with its position
-three matrices
-  4 * D -> 3 * D
+three matrices: 4 * D -> 3 * D
     attention has a fourth matrix, the output projection after the heads
-always 4
-  mlp = -> M = 4 * D; mlp =
+always 4: mlp = -> M = 4 * D; mlp =
     the MLP is counted with 4·D hidden numbers, whatever M is
-one block
-  L * block -> block
-    the blocks are counted once; there are L of them
 ? Go through the model from image to logits and write down every matrix, every bias, and
   what is a parameter without being either.
 ? Patch matrix, class token, positions; in each block two norms, four matrices of D×D
@@ -99,5 +67,4 @@ parameter_count = FunctionCheck(
     count,
     _count_inputs,
     MISTAKES,
-    gradients=False,
 )

@@ -1,14 +1,17 @@
 """Check of chapter 7: the whole Vision Transformer."""
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
+from vit_check.chapters.class_token_and_position.embed_images import (
+    OF_TOKENS,
+    tokens_of,
+)
 from vit_check.chapters.encoder_block.encoder_block import (
     OF_BLOCK,
     PARTS_OF_BLOCK,
@@ -20,25 +23,15 @@ from vit_check.chapters.vision_transformer.reading_a_model import (
     model_readings,
 )
 from vit_check.engine.check import Case, Check
-from vit_check.engine.drawing import normal
+from vit_check.engine.drawing import Answer, Cases, images_of, normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, run_module
+from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.observing import Record
-from vit_check.engine.reading import Sizes, Weights
+from vit_check.engine.reading import Sizes, Weights, within
 from vit_check.engine.table import mistakes, rows
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 Step = Callable[[Tensor], Tensor]
-
-
-def embedded(weights: Weights, images: Tensor) -> Tensor:
-    kernel, bias = weights["patch_embed.proj.weight"], weights["patch_embed.proj.bias"]
-    B, D, P = len(images), kernel.shape[0], kernel.shape[-1]
-    grid = F.conv2d(images, kernel, bias, stride=P)  # (B, D, rows, columns)
-    patches = grid.flatten(2).mT  # (B, N, D)
-    cls, positions = weights["cls_token"].expand(B, 1, D), weights["pos_embed"]
-    x = torch.cat([cls, patches], dim=1)  # (B, T, D)
-    return x + positions
 
 
 def classify(
@@ -52,68 +45,38 @@ def classify(
 
 
 OF_WIRING = rows("""
-head on every token
-  x[:, 0] -> x
-    the head reads every token, so that each image gets T answers; it reads the class
-    token alone
-mean of the tokens
-  x[:, 0] -> x.mean(dim=1)
-    the head reads the mean of all tokens, which is a different model; here it reads the
-    class token
-mean of the patches
-  x[:, 0] -> x[:, 1:].mean(dim=1)
-    the head reads the mean of the patches' tokens, which is a different model; here it
-    reads the class token
-mean of the tokens, then norm
-  norm(x) -> norm(x.mean(dim=1))
-  x[:, 0] -> x
-    the mean of all tokens is normed and read, which is a different model; here the norm
-    comes first, and the head reads the class token
-mean of the patches, then norm
-  norm(x) -> norm(x[:, 1:].mean(dim=1))
-  x[:, 0] -> x
-    the mean of the patches' tokens is normed and read, which is a different model; here
-    the norm comes first, and the head reads the class token
-last token
-  x[:, 0] -> x[:, -1]
-    the head reads the last token, which is a patch; the class token is the first, at
-    index 0
-first image
-  x[:, 0] -> x[0]
-    x[0] takes the first image with all its tokens; the class token of every image is
-    x[:, 0]
-no final norm
-  x = norm(x) -> pass
+head on every token: x[:, 0] -> x
+    the head reads every token; it is to read the class token alone
+mean of the tokens: x[:, 0] -> x.mean(dim=1)
+    the head reads the mean of all tokens; here it reads the class token
+mean of the patches: x[:, 0] -> x[:, 1:].mean(dim=1)
+    the head reads the mean of the patches; here it reads the class token
+last token: x[:, 0] -> x[:, -1]
+    the head reads the last token, a patch; the class token is the first, at index 0
+first image: x[:, 0] -> x[0]
+    x[0] is the first image with all its tokens; the class token of each is x[:, 0]
+no final norm: x = norm(x) -> pass
     there is no norm after the last block
-norm after every block
-  block(x) -> norm(block(x))
+norm after every block: block(x) -> norm(block(x))
   x = norm(x) -> pass
     the final norm is used after every block; it belongs after the last one only
-read before the blocks
-  in blocks -> in []
-    the class token is read before the blocks, when it is the same for every image
-blocks forget
-  in blocks -> in blocks[-1:]
+blocks forget: in blocks -> in blocks[-1:]
     only one block takes part in the result, as if every block read the tokens of the
     embedding; each should read what the block before it returned
-first block left out
-  in blocks -> in blocks[1:]
+blocks in reverse: in blocks -> in blocks[::-1]
+    the blocks run from the last to the first
+first block left out: in blocks -> in blocks[1:]
     one block does not run, the first of those that are there
-last block left out
-  in blocks -> in blocks[:-1]
+last block left out: in blocks -> in blocks[:-1]
     one block does not run, the last of those that are there
-one block every time
-  block(x) -> blocks[-1](x)
+one block every time: block(x) -> blocks[-1](x)
     the same block runs every time, and the others never do
-residual around the blocks
-  block(x) -> x + block(x)
+residual around the blocks: block(x) -> x + block(x)
     x is added around each block once more; the residuals are inside the block
-softmax at the end
-  head(x[:, 0]) -> head(x[:, 0]).softmax(dim=-1)
+softmax at the end: head(x[:, 0]) -> head(x[:, 0]).softmax(dim=-1)
     there is a softmax after the head; the logits are returned as they are, because the
     loss takes the softmax itself
-log-softmax at the end
-  head(x[:, 0]) -> head(x[:, 0]).log_softmax(dim=-1)
+log-softmax at the end: head(x[:, 0]) -> head(x[:, 0]).log_softmax(dim=-1)
     there is a log-softmax after the head; the logits are returned as they are
 """)
 
@@ -121,96 +84,47 @@ log-softmax at the end
 def model(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
     """A model with these weights, as functions whose sources can be edited."""
 
-    def of_block(number: int) -> Weights:
-        prefix = f"blocks.{number}."
-        return {
-            name.removeprefix(prefix): value
-            for name, value in weights.items()
-            if name.startswith(prefix)
-        }
-
     def norm(x: Tensor) -> Tensor:
         scale, shift = weights["norm.weight"], weights["norm.bias"]
         return F.layer_norm(x, x.shape[-1:], scale, shift, 1e-6)
 
     return classify(
         images,
-        partial(embedded, weights),
-        [partial(pre_norm_block, of_block(n), sizes) for n in range(sizes["depth"])],
+        partial(tokens_of, weights, sizes),
+        [
+            partial(pre_norm_block, within(weights, f"blocks.{number}."), sizes)
+            for number in range(sizes["depth"])
+        ],
         norm,
         lambda x: F.linear(x, weights["head.weight"], weights["head.bias"]),
     )
 
 
-_BLOCKS_IN_REVERSE = rows("""
-blocks in reverse
-  in blocks -> in blocks[::-1]
-    the blocks run from the last to the first
-""")
-
 _OF_MODEL = rows("""
-eps 1e-5
-  weight, bias, 1e-6 -> weight, bias, 1e-5
+eps 1e-5: weight, bias, 1e-6 -> weight, bias, 1e-5
   shift, 1e-6 -> shift, 1e-5
     the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
-eps 1e-5 in the blocks
-  weight, bias, 1e-6 -> weight, bias, 1e-5
-    the eps of the blocks' norms is 1e-5, PyTorch's default; the Vision Transformer's is
-    1e-6
-eps 1e-5 in the final norm
-  shift, 1e-6 -> shift, 1e-5
-    the eps of the final norm is 1e-5, PyTorch's default; the Vision Transformer's is
-    1e-6
-PyTorch's defaults
-  x + attn(norm1(x)) -> norm1(x + attn(x))
-  x + mlp(norm2(x)) -> norm2(x + mlp(x))
-  weight, bias, 1e-6 -> weight, bias, 1e-5
-  F.gelu -> F.relu
-    this is nn.TransformerEncoderLayer with its defaults: the norms after the sums, a
-    ReLU, and an eps of 1e-5
-PyTorch's defaults everywhere
-  x + attn(norm1(x)) -> norm1(x + attn(x))
-  x + mlp(norm2(x)) -> norm2(x + mlp(x))
-  weight, bias, 1e-6 -> weight, bias, 1e-5
-  F.gelu -> F.relu
-  shift, 1e-6 -> shift, 1e-5
-    this is nn.TransformerEncoderLayer with its defaults: the norms after the sums, a
-    ReLU, and an eps of 1e-5
-class token alone
-  B, T, D = x.shape -> x = x.transpose(0, 1); B, T, D = x.shape
+eps 1e-5 in the final norm: shift, 1e-6 -> shift, 1e-5
+    the final norm's eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
+class token alone: B, T, D = x.shape -> x = x.transpose(0, 1); B, T, D = x.shape
   return joined @ -> joined = joined.transpose(0, 1); return joined @
     the class token meets none of the patches, so that every image gets the same logits:
     attention runs over the batch, as with batch_first=False, or a causal mask hides
     what comes after it
-class token last
-  [cls, patches] -> [patches, cls]
+class token last: [cls, patches] -> [patches, cls]
   x[:, 0] -> x[:, -1]
-    the class token comes after the patches; it belongs first, at index 0, as in every
-    checkpoint
-class token last, first read
-  [cls, patches] -> [patches, cls]
-    the class token comes after the patches, and what is read at index 0 is a patch; put
-    it first
-no position for the class token
-  x + positions -> torch.cat([cls, patches + positions[:, 1:]], dim=1)
-    the positions are added before the class token has joined, so that it gets none; it
-    has a position too, the first
-patches by columns
-  grid.flatten -> grid.mT.flatten
-    the patches are counted column by column; they go row by row, as one reads
-patches by view
-  grid.flatten(2).mT
-  -> images.reshape(B, -1, kernel[0].numel()) @ kernel.flatten(1).T + bias
-    the image is cut by a view: the shape fits, but a patch then holds pieces of rows
-    from all over the image
-reshape instead of transpose
-  grid.flatten(2).mT -> grid.reshape(B, -1, D)
-    what the convolution gives, (B, D, rows, columns), is reshaped to (B, N, D): the
-    shape fits, the numbers of different patches mix; flatten the grid, then swap the
-    axes
+    the class token comes after the patches; it belongs first, as in every checkpoint
+class token last, first read: [cls, patches] -> [patches, cls]
+    the class token comes after the patches, and a patch is read at index 0; put it
+    first
 """)
 
-_USUAL_IN_BLOCKS = {
+_USUAL = {
+    "class token without position",
+    "positions before the class token",
+    "patches down the columns",
+    "view instead of transpose",
+    "PyTorch's defaults",
     "residual from the normed x",
     "no residual",
     "post-norm",
@@ -222,37 +136,17 @@ _USUAL_IN_BLOCKS = {
     "attention among heads",
 }
 
-_ONE_FAULT = [
+_ROWS = [
     *OF_WIRING,
     *_OF_MODEL,
-    *(row for row in OF_BLOCK if row.name in _USUAL_IN_BLOCKS),
+    *(row for row in [*OF_TOKENS, *OF_BLOCK] if row.name in _USUAL),
 ]
 
-(_WITH_PYTORCHS_EPS,) = rows("""
-with PyTorch's eps
-  weight, bias, 1e-6 -> weight, bias, 1e-5
-  shift, 1e-6 -> shift, 1e-5
-    and all norms have PyTorch's eps of 1e-5, expected 1e-6
-""")
-_TWO_FAULTS = [
-    row.beside(_WITH_PYTORCHS_EPS)
-    for row in _ONE_FAULT
-    if "eps" not in row.name and "PyTorch" not in row.name
-]
-_PARTS = (*PARTS_OF_BLOCK, pre_norm_block, embedded, classify)
-
-
-@lru_cache(maxsize=4)
-def _package_model(sizes: tuple[tuple[str, Any], ...]) -> VisionTransformer:
-    return VisionTransformer(ViTConfig(**dict(sizes))).eval()
-
-
-def _right_model(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
-    return run_module(_package_model(tuple(sizes.items())), weights, images)
+_PARTS = (*PARTS_OF_BLOCK, pre_norm_block, tokens_of, classify)
 
 
 def _callables_for_model(
-    answer: Callable[..., Any],
+    answer: Answer,
     images: Tensor,
     columns: Tensor,
     positions: Tensor,
@@ -275,7 +169,7 @@ def _callables_for_model(
     )
 
 
-def _function_inputs(generator: Generator) -> Iterator[Case]:
+def _function_inputs(generator: Generator) -> Cases:
     for B, C, H, W, D, L, K in ((4, 3, 2, 5, 6, 3, 7), (3, 2, 3, 4, 5, 2, 8)):
         norm = [1 + 0.3 * normal(generator, D), 0.5 * normal(generator, D)]
         yield [
@@ -339,43 +233,12 @@ vision_transformer = _ModelCheck(
     "vision_transformer",
     "class VisionTransformer(image_size, patch_size, in_channels, num_classes, "
     "embed_dim, depth, num_heads, mlp_ratio), called with images (B, C, H, W)",
-    sizes={
-        "image_size": 24,
-        "patch_size": 8,
-        "in_channels": 3,
-        "num_classes": 11,
-        "embed_dim": 14,
-        "depth": 3,
-        "num_heads": 2,
-        "mlp_ratio": 5,
-    },
-    other_sizes={
-        "image_size": 16,
-        "patch_size": 4,
-        "in_channels": 2,
-        "num_classes": 7,
-        "embed_dim": 12,
-        "depth": 2,
-        "num_heads": 3,
-        "mlp_ratio": 6,
-    },
-    inputs=lambda generator, sizes: [
-        0.1
-        * normal(
-            generator,
-            4,
-            sizes["in_channels"],
-            sizes["image_size"],
-            sizes["image_size"],
-        )
-    ],
+    sizes=(24, 8, 3, 11, 14, 3, 2, 5),
+    other_sizes=(16, 4, 2, 7, 12, 2, 3, 6),
+    inputs=lambda generator, sizes: [0.1 * images_of(sizes, generator, 4)],
     reading=model_readings,
-    reference=_right_model,
-    package=lambda sizes: _package_model(tuple(sizes.items())),
-    mistakes=[
-        *mistakes(model, _ONE_FAULT, parts=_PARTS),
-        *mistakes(model, _TWO_FAULTS, parts=_PARTS, readings=2),
-    ],
+    package=lambda sizes: VisionTransformer(ViTConfig(**sizes)),
+    mistakes=mistakes(model, _ROWS, parts=_PARTS),
     hints=_HINTS,
     shape="(B, K)",
     lacking=model_lacks,
@@ -386,9 +249,8 @@ vision_transformer = _ModelCheck(
         "vision_transformer(images, embed, blocks, norm, head) -> (B, K)",
         classify,
         _function_inputs,
-        mistakes(classify, OF_WIRING + _BLOCKS_IN_REVERSE),
+        mistakes(classify, OF_WIRING),
         _HINTS,
-        shape="(B, K)",
         batched=(0,),
         scenario=_callables_for_model,
     ),

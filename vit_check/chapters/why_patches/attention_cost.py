@@ -1,12 +1,9 @@
 """The check of ``attention_cost``, chapter 1."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from torch import Generator
-
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import whole_number
+from vit_check.engine.drawing import Cases, Generator, whole_number
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.cost import attention_cost as right_cost
 
@@ -25,7 +22,7 @@ def _four_costs(answer: Any) -> Any:
     return found or answer
 
 
-def _cost_inputs(generator: Generator) -> Iterator[Case]:
+def _cost_inputs(generator: Generator) -> Cases:
     for bytes_per_number in (8, 2):
         T, h, d = (
             whole_number(generator, *span) for span in ((31, 60), (5, 7), (7, 13))
@@ -36,55 +33,30 @@ def _cost_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-numbers for bytes
-  T * T * bytes_per_number -> T * T
+numbers for bytes: T * T * bytes_per_number -> T * T
     counts the numbers in the square; each takes bytes_per_number bytes
-heads share a square
-  h * T * T -> T * T
+heads share a square: h * T * T -> T * T
     has one matrix for all heads; each head keeps a T×T matrix of its own
-square divided among heads
-  T * T * bytes_per_number -> (T * T * bytes_per_number // h)
-    divides the T×T matrix among the heads; what they divide is D, and each has a whole
-    T×T matrix
-one product
-  2 * T * T * D -> T * T * D
-    counts one of attention's two products: q with k and then the weights with v take
-    T²·D each
-one head's products
-  2 * T * T * D -> 2 * T * T * (D // h)
-    counts the products of a single head: h heads of d = D/h numbers take as much as one
-    of D
-heads multiply the products
-  2 * T * T * D -> 2 * T * T * D * h
+one product: 2 * T * T * D -> T * T * D
+    counts one product of two: q with k and the weights with v take T²·D each
+one head's products: 2 * T * T * D -> 2 * T * T * (D // h)
+    counts one head's products: h heads of d = D/h numbers take as much as one of D
+heads multiply the products: 2 * T * T * D -> 2 * T * T * D * h
     multiplies the products by h, but a head's vectors have only d = D/h numbers: the
     heads cancel out
-output projection left out
+output projection left out: 4 * T * D * D -> 3 * T * D * D
+    counts the projections to q, k and v and leaves out the fourth, behind the heads
+nothing mended: 2 * T * T * D -> 2 * T * T * D * h
   4 * T * D * D -> 3 * T * D * D
-    counts the projections to q, k and v and leaves out the one behind the heads, which
-    is the fourth
-heads multiply the projections
-  4 * T * D * D -> 4 * T * D * D * h
-    multiplies the projections by h; each token goes through four D×D matrices, however
-    many heads share the D
-nothing mended
-  2 * T * T * D -> 2 * T * T * D * h
-  4 * T * D * D -> 3 * T * D * D
-    still has two faults: the products grow with h, and a matrix is missing in the
-    projections
-flops for macs
-  2 * T * T * D -> 4 * T * T * D
+    still has two faults: the products grow with h, and the projections lack a matrix
+flops for macs: 2 * T * T * D -> 4 * T * T * D
   4 * T * D * D -> 8 * T * D * D
     counts the multiplication and the addition separately; a multiply-accumulate is
     both, so the MACs are half of that
-class token added
-  T, D, h = num_tokens -> T, D, h = num_tokens + 1
-    adds a token: num_tokens is T, and the class token is in it already
-bytes swapped
-  matrix_bytes=T -> all_heads_bytes=T
+bytes swapped: matrix_bytes=T -> all_heads_bytes=T
   all_heads_bytes=h -> matrix_bytes=h
     has matrix_bytes and all_heads_bytes the wrong way round
-macs swapped
-  matmul_macs=2 -> projection_macs=2
+macs swapped: matmul_macs=2 -> projection_macs=2
   projection_macs=4 -> matmul_macs=4
     has matmul_macs and projection_macs the wrong way round
 ? Write down the shape of each matrix: q, k and v of one head, the scores, and the
@@ -101,6 +73,5 @@ attention_cost = FunctionCheck(
     right_cost,
     _cost_inputs,
     MISTAKES,
-    gradients=False,
     normalize=_four_costs,
 )

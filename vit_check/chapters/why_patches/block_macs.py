@@ -1,12 +1,9 @@
 """The check of ``block_macs``, chapter 1."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from torch import Generator
-
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import whole_number
+from vit_check.engine.drawing import Cases, Generator, whole_number
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -18,7 +15,7 @@ def macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
     return quadratic, projections + mlp
 
 
-def _block_inputs(generator: Generator) -> Iterator[Case]:
+def _block_inputs(generator: Generator) -> Cases:
     for ratio in (7, 5):  # for which no two mistakes come to the same
         T, D = (whole_number(generator, *span) for span in ((31, 60), (70, 99)))
         yield [T, D, ratio]
@@ -38,50 +35,21 @@ def _two_parts(answer: Any) -> Any:
 
 
 MISTAKES = """
-order swapped
-  quadratic, projections + mlp -> projections + mlp, quadratic
+order swapped: quadratic, projections + mlp -> projections + mlp, quadratic
     returns the linear part first, expected (quadratic, linear)
-mlp left out
-  projections + mlp -> projections
-    leaves the MLP out of the linear part; most of it is there
-projections left out
-  projections + mlp -> mlp
-    leaves attention's four projections out of the linear part
-output projection left out
-  4 * T * D -> 3 * T * D
-    counts three projections of attention, for q, k and v; the one behind the heads is
-    the fourth
-one layer of the mlp
-  2 * T * D * M -> T * D * M
+output projection left out: 4 * T * D -> 3 * T * D
+    counts three projections, for q, k and v; the one behind the heads is the fourth
+one layer of the mlp: 2 * T * D * M -> T * D * M
     counts one of the MLP's two layers: from D up to M, and down again
-always four times
-  ratio * D -> 4 * D
+always four times: ratio * D -> 4 * D
     takes the MLP to be four times as wide whatever mlp_ratio says
-one product
-  2 * T * T -> T * T
-    counts one of attention's two products: q with k and then the weights with v take
-    T²·D each
-mlp quadratic
-  quadratic, projections + mlp -> quadratic + mlp, projections
-    puts the MLP into the quadratic part; it treats each token alone
-projections quadratic
-  quadratic, projections + mlp -> quadratic + projections, mlp
+one product: 2 * T * T -> T * T
+    counts one product of two: q with k and the weights with v take T²·D each
+projections quadratic: quadratic, projections + mlp -> quadratic + projections, mlp
     puts the projections into the quadratic part; each token goes through them alone
-linear part of one token
-  projections + mlp -> (projections + mlp) // T
-    counts the linear part for a single token; all T go through it
-mlp layers all M by M
-  2 * T * D * M -> 2 * T * M * M
-    counts layers of M×M in the MLP; its layers are D×M and M×D
-biases counted
-  projections + mlp -> projections + mlp + T * (5 * D + M)
+biases counted: projections + mlp -> projections + mlp + T * (5 * D + M)
     counts the biases too; each is added without a multiplication
-pairs counted
-  2 * T * T * D -> 2 * T * T
-    counts the pairs of tokens in the quadratic part; each pair takes D
-    multiply-accumulates
-flops for macs
-  quadratic, projections + mlp -> 2 * quadratic, 2 * (projections + mlp)
+flops for macs: quadratic, projections + mlp -> 2 * quadratic, 2 * (projections + mlp)
     counts the multiplication and the addition separately; a multiply-accumulate is both
 ? Go through a block and ask of each matrix product: does a token meet other tokens in
   it, or a weight?
@@ -96,6 +64,5 @@ block_macs = FunctionCheck(
     macs,
     _block_inputs,
     MISTAKES,
-    gradients=False,
     normalize=_two_parts,
 )

@@ -1,14 +1,11 @@
 """Check of chapter 1: how many tokens there are."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import Generator
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import whole_number
+from vit_check.engine.drawing import Cases, Generator, whole_number
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.sizes import Size, as_pair
 
@@ -96,7 +93,7 @@ def _sides_fit(image_size: Size, patch_size: Size) -> bool:
     return H % height == 0 and W % width == 0
 
 
-def _counting_inputs(generator: Generator) -> Iterator[Case]:
+def _counting_inputs(generator: Generator) -> Cases:
     rows, more, side = (
         whole_number(generator, *span) for span in ((8, 14), (2, 6), (5, 8))
     )
@@ -123,35 +120,25 @@ def counted(image_size: Size, patch_size: Size) -> int:
 
 
 MISTAKES = """
-assert
-  ValueError -> AssertionError
+assert: ValueError -> AssertionError
     refuses by assert, which `python -O` takes away; raise a ValueError
 sizes not named
   ValueError(f"{H}×{W} pixels, patches of {height}×{width}") -> ValueError
     raises a ValueError that does not say which sizes did not fit; whoever meets it will
     want to know the image's and the patch's
-class token counted
-  (W // width) -> (W // width) + 1
+class token counted: (W // width) -> (W // width) + 1
     counts one too many: N is the number of patches, and the class token, which makes it
     T, belongs to no patch
-one side
-  * (W // width) -> nothing
+one side: * (W // width) -> nothing
     counts the patches along one side; the image has rows and columns of them, so
     multiply the two
-divided once
-  (H // height) * (W // width) -> H * W // height
+divided once: (H // height) * (W // width) -> H * W // height
     divides the pixels by P; a patch takes P·P of them
-steps of one pixel
-  (H // height) * (W // width) -> (H - height + 1) * (W - width + 1)
-    counts windows that move by one pixel; patches do not overlap, and the window moves
-    by its own width
-no pairs
-  H, W = as_pair(image_size, "image_size") -> H = W = image_size
+no pairs: H, W = as_pair(image_size, "image_size") -> H = W = image_size
   height, width = as_pair(patch_size, "patch_size") -> height = width = patch_size
     takes only an int, and raises a TypeError for a (height, width); image_size and
     patch_size may each be either
-no ints
-  as_pair(image_size, "image_size") -> image_size
+no ints: as_pair(image_size, "image_size") -> image_size
   as_pair(patch_size, "patch_size") -> patch_size
     takes only a (height, width), and raises a TypeError for an int; image_size and
     patch_size may each be either
@@ -159,53 +146,25 @@ both of one kind
   H, W = -> (len if isinstance(image_size, tuple) else range)(patch_size); H, W =
     takes two ints or two tuples, and raises a TypeError for one of each; turn each of
     them into a height and a width by itself
-another error
-  ValueError -> RuntimeError
-    refuses an image that the patches do not fill with another error than a ValueError,
-    which is what a caller expects for a wrong value
-not raised
-  raise ValueError(f"{H}×{W} pixels, patches of {height}×{width}") -> return None
-    gives something back for an image that the patches do not fill; an error that is
-    printed or returned stops nobody, so raise it
-and for or
-  H % height or W % width -> H % height and W % width
-    refuses an image only if the patches fill neither of its sides; one that they do not
-    fill is enough
-width not checked
-  H % height or W % width -> H % height
+and for or: H % height or W % width -> H % height and W % width
+    refuses an image only if the patches fill neither side; one that they do not fill is
+    enough
+width not checked: H % height or W % width -> H % height
     refuses a height that the patches do not fill, and lets such a width pass
-height not checked
-  H % height or W % width -> W % width
+height not checked: H % height or W % width -> W % width
     refuses a width that the patches do not fill, and lets such a height pass
-area checked
-  H % height or W % width -> H * W % (height * width)
+area checked: H % height or W % width -> H * W % (height * width)
   (H // height) * (W // width) -> H * W // (height * width)
     asks whether the patch's area divides the image's; 40×90 pixels are nine times 20×20
     and still hold no nine patches: ask it of each side
-rest dropped
-  H % height or W % width -> False
+rest dropped: H % height or W % width -> False
     counts the whole patches of an image that they do not fill and says nothing of the
     pixels left over; refuse it with a ValueError
-rest counted as a patch
-  H % height or W % width -> False
-  (H // height) * (W // width) -> -(-H // height) * -(-W // width)
-    counts a patch for pixels that do not fill one; refuse such an image with a
-    ValueError
-area divided
-  H % height or W % width -> False
+area divided: H % height or W % width -> False
   (H // height) * (W // width) -> H * W // (height * width)
     divides the image's area by the patch's; where the patches do not fill the image,
     that counts pieces which are no patches, and it is to be refused with a ValueError
-height squared
-  * (W // width) -> ** 2
-    takes the image for a square: it squares the rows of patches, where rows times
-    columns is asked for
-patch sides swapped
-  (H // height) * (W // width) -> (H // width) * (W // height)
-    divides the height by the patch's width and the width by its height: sizes are
-    (height, width)
-patch sides swapped and checked
-  height, width = -> width, height =
+patch sides swapped and checked: height, width = -> width, height =
     asks whether the patch's width divides the height and its height the width: sizes
     are (height, width)
 ? How many patches lie side by side along the height, and how many along the width? Each
@@ -223,6 +182,5 @@ token_count = FunctionCheck(
     counted,
     _counting_inputs,
     MISTAKES,
-    gradients=False,
     scenario=_count_or_refuse,
 )

@@ -4,7 +4,18 @@ from einops import rearrange
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("apply_rope")
+@right
+@wrong_edits("""
+turned the other way
+  a * cos - b * sin, a * sin + b * cos -> a * cos + b * sin, b * cos - a * sin
+no minus: a * cos - b * sin -> a * cos + b * sin
+sine and cosine exchanged: cos, sin = torch.cos(angles), torch.sin(angles)
+  -> sin, cos = torch.cos(angles), torch.sin(angles)
+degrees: torch.cos(angles), torch.sin(angles)
+  -> torch.cos(angles / 180 * torch.pi), torch.sin(angles / 180 * torch.pi)
+dtype: out.to(x.dtype) -> out
+gradient: torch.cos(angles) -> torch.cos(angles.detach())
+""")
 def in_two_halves(x, angles):
     half = x.shape[-1] // 2
     a, b = x[..., :half], x[..., half:]
@@ -18,20 +29,20 @@ def rotate_half(x):
     return torch.cat([-second, first], dim=-1)
 
 
-@right("apply_rope")
+@right
 def by_rotate_half(x, angles):
     angles = torch.cat([angles, angles], dim=-1)
     return (x * angles.cos() + rotate_half(x) * angles.sin()).to(x.dtype)
 
 
-@right("apply_rope")
+@right
 def with_complex_numbers(x, angles):
     pairs = rearrange(x.to(angles.dtype), "... (two i) -> ... i two", two=2)
     turned = torch.view_as_complex(pairs.contiguous()) * torch.exp(1j * angles)
     return rearrange(torch.view_as_real(turned), "... i two -> ... (two i)").to(x)
 
 
-@right("apply_rope")
+@right
 def by_matrices(x, angles):
     cos, sin = angles.cos(), angles.sin()
     turn = torch.stack([torch.stack([cos, -sin], -1), torch.stack([sin, cos], -1)], -2)
@@ -40,7 +51,7 @@ def by_matrices(x, angles):
     return torch.cat(turned.unbind(-1), dim=-1).to(x.dtype)
 
 
-@wrong("apply_rope", "neighbouring pairs")
+@wrong("neighbouring pairs")
 def complex_numbers_of_neighbours(x, angles):
     pairs = x.to(angles.dtype).reshape(*x.shape[:-1], -1, 2)
     turned = torch.view_as_complex(pairs.contiguous()) * torch.polar(
@@ -49,48 +60,13 @@ def complex_numbers_of_neighbours(x, angles):
     return torch.view_as_real(turned).flatten(-2).to(x.dtype)
 
 
-@wrong("apply_rope", "neighbours read, halves written")
+@wrong("neighbours read, halves written")
 def reads_neighbours(x, angles):
     return in_two_halves(torch.cat([x[..., 0::2], x[..., 1::2]], dim=-1), angles)
 
 
-@wrong("apply_rope", "changes its input")
+@wrong("changes its input")
 def in_place(x, angles):
     out = by_rotate_half(x, angles)
     x.copy_(out)
     return out
-
-
-OF_ROTATE_HALF = """
-turned the other way
-  + rotate_half -> - rotate_half
-"""
-
-OF_TWO_HALVES = """
-turned the other way
-  a * cos - b * sin, a * sin + b * cos -> a * cos + b * sin, b * cos - a * sin
-no minus
-  a * cos - b * sin -> a * cos + b * sin
-sine and cosine exchanged
-  cos, sin = torch.cos(angles), torch.sin(angles)
-  -> sin, cos = torch.cos(angles), torch.sin(angles)
-degrees
-  torch.cos(angles), torch.sin(angles)
-  -> torch.cos(angles / 180 * torch.pi), torch.sin(angles / 180 * torch.pi)
-first overwritten
-  out = -> a = a * cos - b * sin; out =
-  [a * cos - b * sin -> [a
-half the angle
-  torch.cos(angles), torch.sin(angles) -> torch.cos(angles / 2), torch.sin(angles / 2)
-dtype
-  out.to(x.dtype) -> out
-neighbouring pairs
-  x[..., :half], x[..., half:] -> x[..., ::2], x[..., 1::2]
-  torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
-  -> torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).reshape(x.shape)
-gradient
-  torch.cos(angles) -> torch.cos(angles.detach())
-"""
-
-wrong_edits("apply_rope", by_rotate_half, OF_ROTATE_HALF)
-wrong_edits("apply_rope", in_two_halves, OF_TWO_HALVES)

@@ -5,18 +5,28 @@ from tests.checks.answers import right, wrong, wrong_edits
 from vit_steps.variants.gated_mlp import GatedMLP
 
 
-@right("gated_mlp")
+@right
+@wrong_edits("""
+activation on both: (x @ hidden.T) -> F.silu(x @ hidden.T)
+activation on the product
+  F.silu(x @ gate.T) * (x @ hidden.T) -> F.silu((x @ gate.T) * (x @ hidden.T))
+sum for product: ) * ( -> ) + (
+no activation: F.silu(x @ gate.T) -> (x @ gate.T)
+sigmoid: F.silu -> torch.sigmoid
+GELU: F.silu -> F.gelu
+gate forgotten: * (x @ hidden.T) -> nothing
+""")
 def in_one_line(x, gate, hidden, out):
     return (F.silu(x @ gate.T) * (x @ hidden.T)) @ out.T
 
 
-@right("gated_mlp")
+@right
 def with_one_matrix(x, gate, hidden, out):
     gates, values = F.linear(x, torch.cat([gate, hidden])).chunk(2, dim=-1)
     return F.linear(gates * gates.sigmoid() * values, out)
 
 
-@right("gated_mlp")
+@right
 def with_the_package(x, gate, hidden, out):
     mlp = GatedMLP(gate.shape[1], gate.shape[0], bias=False).to(x.dtype)
     names = ("fc1_g.weight", "fc1_x.weight", "fc2.weight")
@@ -25,33 +35,7 @@ def with_the_package(x, gate, hidden, out):
     )
 
 
-@wrong("gated_mlp", "activation on the hidden numbers")
+@wrong("activation on the hidden numbers")
 def wrong_half(x, gate, hidden, out):
     gates, values = F.linear(x, torch.cat([gate, hidden])).chunk(2, dim=-1)
     return F.linear(gates * F.silu(values), out)
-
-
-OF_ONE_LINE = """
-activation on the hidden numbers
-  F.silu(x @ gate.T) * (x @ hidden.T) -> (x @ gate.T) * F.silu(x @ hidden.T)
-activation on both
-  (x @ hidden.T) -> F.silu(x @ hidden.T)
-activation on the product
-  F.silu(x @ gate.T) * (x @ hidden.T) -> F.silu((x @ gate.T) * (x @ hidden.T))
-sum for product
-  ) * ( -> ) + (
-no activation
-  F.silu(x @ gate.T) -> (x @ gate.T)
-sigmoid
-  F.silu -> torch.sigmoid
-GELU
-  F.silu -> F.gelu
-ReLU
-  F.silu -> F.relu
-gate forgotten
-  * (x @ hidden.T) -> nothing
-gated with itself
-  hidden.T -> gate.T
-"""
-
-wrong_edits("gated_mlp", in_one_line, OF_ONE_LINE)

@@ -6,18 +6,29 @@ from tests.checks.answers.a_vit_of_2026.apply_rope import by_rotate_half
 from vit_steps.variants.rotary import apply_rope
 
 
-@right("normed_and_turned")
+@right
+@wrong_edits("""
+no eps: weight, 1e-6 -> weight
+values: 1e-6 -> 1e-5
+not turned: apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
+  -> F.rms_norm(x, x.shape[-1:], weight, 1e-6)
+""")
 def with_the_package(x, weight, angles):
     return apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
 
 
-@right("normed_and_turned")
+@right
+@wrong_edits("""
+no weight: * weight -> nothing
+length 1: .mean(dim=-1, keepdim=True) + 1e-6 -> .sum(dim=-1, keepdim=True)
+layer norm: x = x / -> x = x - x.mean(dim=-1, keepdim=True); x = x /
+""")
 def by_hand(x, weight, angles):
     x = x / (x.square().mean(dim=-1, keepdim=True) + 1e-6).sqrt() * weight
     return by_rotate_half(x, angles)
 
 
-@right("normed_and_turned")
+@right
 def head_by_head(x, weight, angles):
     heads = []
     for head in x.unbind(1):
@@ -26,46 +37,14 @@ def head_by_head(x, weight, angles):
     return torch.stack(heads, dim=1)
 
 
-@wrong("normed_and_turned", "normed after the turn")
+@wrong("normed after the turn")
 def weight_after_the_turn(x, weight, angles):
     return weight * apply_rope(F.rms_norm(x, x.shape[-1:], None, 1e-6), angles)
 
 
-@wrong("normed_and_turned", "over all heads")
+@wrong("over all heads")
 def before_the_heads(x, weight, angles):
     B, h, T, d = x.shape
     joined = x.transpose(1, 2).reshape(B, T, h * d)
     normed = F.rms_norm(joined, (h * d,), weight.repeat(h), 1e-6)
     return apply_rope(normed.reshape(B, T, h, d).transpose(1, 2), angles)
-
-
-OF_HAND = """
-over the tokens
-  mean(dim=-1 -> mean(dim=2
-no weight
-  * weight -> nothing
-length 1
-  .mean(dim=-1, keepdim=True) + 1e-6 -> .sum(dim=-1, keepdim=True)
-layer norm
-  x = x / -> x = x - x.mean(dim=-1, keepdim=True); x = x /
-not turned
-  by_rotate_half(x, angles) -> x
-not normed
-  x = x / (x.square().mean(dim=-1, keepdim=True) + 1e-6).sqrt() * weight -> pass
-"""
-
-OF_PACKAGE = """
-no eps
-  weight, 1e-6 -> weight
-values
-  1e-6 -> 1e-5
-normed after the turn
-  apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
-  -> F.rms_norm(apply_rope(x, angles), x.shape[-1:], weight, 1e-6)
-not turned
-  apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
-  -> F.rms_norm(x, x.shape[-1:], weight, 1e-6)
-"""
-
-wrong_edits("normed_and_turned", by_hand, OF_HAND)
-wrong_edits("normed_and_turned", with_the_package, OF_PACKAGE)

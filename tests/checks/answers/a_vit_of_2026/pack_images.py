@@ -2,7 +2,7 @@ import torch
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
-from vit_check.chapters.a_vit_of_2026.pack_images import class_tokens, one_grid
+from vit_check.chapters.a_vit_of_2026.pack_images import one_grid  # noqa: F401
 from vit_steps.variants.rotary import rope_angles
 
 
@@ -11,14 +11,21 @@ def of_a_grid(grid, head_dim):
     return F.pad(angles, (0, 0, 1, 0))
 
 
-@right("pack_images")
+@right
 def with_block_diag(grids, head_dim):
     angles = [of_a_grid(grid, head_dim) for grid in grids]
     blocks = [torch.ones(len(one), len(one), dtype=torch.bool) for one in angles]
     return torch.cat(angles), torch.block_diag(*blocks).bool()
 
 
-@right("pack_images")
+@right
+@wrong_edits("""
+one class token: 1 + rows * columns for rows, columns in grids
+  -> (number == 0) + rows * columns for number, (rows, columns) in enumerate(grids)
+  of_a_grid(grid, head_dim) -> of_a_grid(grid, head_dim)[int(start > 0) :]
+shape: 1 + rows * columns -> rows * columns
+  of_a_grid(grid, head_dim) -> of_a_grid(grid, head_dim)[1:]
+""")
 def with_slices(grids, head_dim):
     lengths = [1 + rows * columns for rows, columns in grids]
     angles = torch.zeros(sum(lengths), head_dim // 2)
@@ -32,7 +39,14 @@ def with_slices(grids, head_dim):
     return angles, mask
 
 
-@right("pack_images")
+@right
+@wrong_edits("""
+mask open
+  image.unsqueeze(0) == image.unsqueeze(1) -> image.unsqueeze(0) + image[:, None] >= 0
+mask inverted: == image.unsqueeze(1) -> != image.unsqueeze(1)
+causal: image.unsqueeze(0) == image.unsqueeze(1) -> (image == image[:, None]).tril()
+one grid across all: return angles, -> return one_grid(grids, head_dim),
+""")
 def with_repeats(grids, head_dim):
     lengths = torch.tensor([1 + rows * columns for rows, columns in grids])
     image = torch.repeat_interleave(torch.arange(len(grids)), lengths)
@@ -40,44 +54,12 @@ def with_repeats(grids, head_dim):
     return angles, image.unsqueeze(0) == image.unsqueeze(1)
 
 
-@wrong("pack_images", "dtype")
+@wrong("dtype")
 def minus_infinity(grids, head_dim):
     angles, mask = with_slices(grids, head_dim)
     return angles, torch.where(mask, 0.0, -torch.inf)
 
 
-@wrong("pack_images", "exchanged")
+@wrong("exchanged")
 def mask_first(grids, head_dim):
     return with_slices(grids, head_dim)[::-1]
-
-
-OF_REPEATS = """
-mask open
-  image.unsqueeze(0) == image.unsqueeze(1) -> image.unsqueeze(0) + image[:, None] >= 0
-mask inverted
-  == image.unsqueeze(1) -> != image.unsqueeze(1)
-causal
-  image.unsqueeze(0) == image.unsqueeze(1) -> (image == image[:, None]).tril()
-one grid across all
-  return angles, -> return one_grid(grids, head_dim),
-class tokens seen by all
-  image.unsqueeze(0) == image.unsqueeze(1)
-  -> (image == image[:, None]) | class_tokens(image)
-values
-  image.unsqueeze(0) == image.unsqueeze(1)
-  -> (image == image[:, None]) | class_tokens(image)[:, None]
-"""
-
-OF_SLICES = """
-one class token
-  1 + rows * columns for rows, columns in grids
-  -> (number == 0) + rows * columns for number, (rows, columns) in enumerate(grids)
-  of_a_grid(grid, head_dim) -> of_a_grid(grid, head_dim)[int(start > 0) :]
-shape
-  1 + rows * columns -> rows * columns
-  of_a_grid(grid, head_dim) -> of_a_grid(grid, head_dim)[1:]
-"""
-
-named = {"one_grid": one_grid, "class_tokens": class_tokens}
-wrong_edits("pack_images", with_repeats, OF_REPEATS, **named)
-wrong_edits("pack_images", with_slices, OF_SLICES)

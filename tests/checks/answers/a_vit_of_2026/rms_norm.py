@@ -5,17 +5,30 @@ from torch.nn import functional as F
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("rms_norm")
+@right
+@wrong_edits("""
+variance below: (x**2).mean(-1, keepdim=True) -> x.var(-1, correction=0, keepdim=True)
+eps outside the root: torch.rsqrt((x**2).mean(-1, keepdim=True) + eps)
+  -> 1 / ((x**2).mean(-1, keepdim=True).sqrt() + eps)
+no eps: + eps -> nothing
+sum: (x**2).mean -> (x**2).sum
+over tokens and numbers: mean(-1 -> mean((1, 2)
+no weight: * weight -> nothing
+gradient: (x**2) -> (x.detach() ** 2)
+""")
 def with_rsqrt(x, weight, eps=1e-6):
     return x * torch.rsqrt((x**2).mean(-1, keepdim=True) + eps) * weight
 
 
-@right("rms_norm")
+@right
+@wrong_edits("""
+no effect: weight, eps) -> weight, 1e-6)
+""")
 def with_torchs_own(x, weight, eps=1e-6):
     return F.rms_norm(x, (x.shape[-1],), weight, eps)
 
 
-@right("rms_norm")
+@right
 def token_by_token(x, weight, eps=1e-6):
     rows = [
         token / (token @ token / len(token) + eps) ** 0.5 for token in x.flatten(0, 1)
@@ -23,61 +36,18 @@ def token_by_token(x, weight, eps=1e-6):
     return torch.stack(rows).reshape(x.shape) * weight
 
 
-@right("rms_norm")
+@right
 def by_the_length(x, weight, eps=1e-6):
     length = x.pow(2).sum(dim=2, keepdim=True).add(x.shape[2] * eps).sqrt()
     return weight * x / length * x.shape[2] ** 0.5
 
 
-@right("rms_norm")
+@right
 def by_the_module(x, weight, eps=1e-6):
     norm = nn.RMSNorm(x.shape[-1], eps=eps, dtype=x.dtype)
     return torch.func.functional_call(norm, {"weight": weight}, x)
 
 
-@wrong("rms_norm", "mean subtracted")
+@wrong("mean subtracted")
 def a_layer_norm(x, weight, eps=1e-6):
     return F.layer_norm(x, x.shape[-1:], weight, None, eps)
-
-
-OF_RSQRT = """
-variance below
-  (x**2).mean(-1, keepdim=True) -> x.var(-1, correction=0, keepdim=True)
-mean subtracted above
-  x * torch -> (x - x.mean(-1, keepdim=True)) * torch
-eps outside the root
-  torch.rsqrt((x**2).mean(-1, keepdim=True) + eps)
-  -> 1 / ((x**2).mean(-1, keepdim=True).sqrt() + eps)
-no eps
-  + eps -> nothing
-no root
-  torch.rsqrt((x**2).mean(-1, keepdim=True) + eps)
-  -> 1 / ((x**2).mean(-1, keepdim=True) + eps)
-no square
-  torch.rsqrt((x**2).mean(-1, keepdim=True) + eps)
-  -> 1 / (x.abs().mean(-1, keepdim=True) + eps)
-sum
-  (x**2).mean -> (x**2).sum
-over tokens
-  mean(-1 -> mean(1
-over tokens and numbers
-  mean(-1 -> mean((1, 2)
-no weight
-  * weight -> nothing
-no keepdim
-  mean(-1, keepdim=True) -> mean(-1)
-eps 1e-5
-  eps=1e-6 -> eps=1e-5
-gradient
-  (x**2) -> (x.detach() ** 2)
-"""
-
-OF_TORCHS_OWN = """
-no effect
-  weight, eps) -> weight, 1e-6)
-no weight
-  weight, eps) -> None, eps)
-"""
-
-wrong_edits("rms_norm", with_rsqrt, OF_RSQRT)
-wrong_edits("rms_norm", with_torchs_own, OF_TORCHS_OWN)

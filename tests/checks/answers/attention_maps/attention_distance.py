@@ -7,10 +7,10 @@ from tests.checks.answers import right, wrong_edits
 from tests.checks.answers.attention_maps.shared import grid
 from vit_steps.attention_maps import attention_distance
 
-right("attention_distance")(attention_distance)
+right(attention_distance)
 
 
-@right("attention_distance")
+@right
 def with_loops(weights, grid_size, patch_size=1):
     places = grid(grid_size)
     far = torch.tensor(
@@ -27,7 +27,23 @@ def with_loops(weights, grid_size, patch_size=1):
     return torch.tensor(found, dtype=weights[0].dtype)
 
 
-@right("attention_distance")
+@right
+@wrong_edits("""
+not divided: F.normalize(torch.stack(weights)[..., 1:, 1:], p=1, dim=-1)
+  -> torch.stack(weights)[..., 1:, 1:]
+rows for columns
+  grid(grid_size) -> [divmod(i, grid_size[0]) for i in range(math.prod(grid_size))]
+in patches: * patch_size -> nothing
+along the grid: compute_mode="donot_use_mm_for_euclid_dist" -> p=1
+difference of indices: grid(grid_size) -> [[0, i] for i in range(math.prod(grid_size))]
+columns ask: torch.stack(weights) -> torch.stack(weights).mT
+not divided, and rows for columns
+  F.normalize(torch.stack(weights)[..., 1:, 1:], p=1, dim=-1)
+  -> torch.stack(weights)[..., 1:, 1:]
+  grid(grid_size) -> [divmod(i, grid_size[0]) for i in range(math.prod(grid_size))]
+squared in pixels
+  "donot_use_mm_for_euclid_dist") -> "donot_use_mm_for_euclid_dist") ** 2
+""")
 def with_cdist(weights, grid_size, patch_size):
     places = torch.tensor(grid(grid_size)).to(weights[0]) * patch_size
     far = torch.cdist(places, places, compute_mode="donot_use_mm_for_euclid_dist")
@@ -35,7 +51,7 @@ def with_cdist(weights, grid_size, patch_size):
     return torch.einsum("lbhij,ij->lh", table, far) / table.shape[1] / len(places)
 
 
-@right("attention_distance")
+@right
 def with_meshgrid(weights, grid, patch):
     y, x = torch.meshgrid(*(torch.arange(n) * patch for n in grid), indexing="ij")
     y, x = y.flatten(), x.flatten()
@@ -45,42 +61,3 @@ def with_meshgrid(weights, grid, patch):
         shares = block[..., 1:, 1:] / (1 - block[..., 1:, :1])
         means.append((shares * far.to(block)).sum(-1).mean(-1).mean(0))
     return torch.stack(means)
-
-
-wrong_edits(
-    "attention_distance",
-    with_cdist,
-    """
-last token dropped
-  [..., 1:, 1:] -> [..., :-1, :-1]
-not divided
-  F.normalize(torch.stack(weights)[..., 1:, 1:], p=1, dim=-1)
-  -> torch.stack(weights)[..., 1:, 1:]
-rows for columns
-  grid(grid_size) -> [divmod(i, grid_size[0]) for i in range(math.prod(grid_size))]
-in patches
-  * patch_size -> nothing
-squared
-  * patch_size -> nothing
-  "donot_use_mm_for_euclid_dist") -> "donot_use_mm_for_euclid_dist") ** 2 * patch_size
-along the grid
-  compute_mode="donot_use_mm_for_euclid_dist" -> p=1
-difference of indices
-  grid(grid_size) -> [[0, i] for i in range(math.prod(grid_size))]
-columns ask
-  torch.stack(weights) -> torch.stack(weights).mT
-most attended alone
-  torch.einsum("lbhij,ij->lh", table, far) / table.shape[1] / len(places)
-  -> far[range(len(places)), table.argmax(-1)].mean((1, 3))
-summed over patches
-  / len(places) -> nothing
-without itself
-  torch.stack(weights)[..., 1:, 1:] -> torch.stack(weights)[..., 1:, 1:] * (far > 0)
-not divided, and rows for columns
-  F.normalize(torch.stack(weights)[..., 1:, 1:], p=1, dim=-1)
-  -> torch.stack(weights)[..., 1:, 1:]
-  grid(grid_size) -> [divmod(i, grid_size[0]) for i in range(math.prod(grid_size))]
-squared in pixels
-  "donot_use_mm_for_euclid_dist") -> "donot_use_mm_for_euclid_dist") ** 2
-""",
-)

@@ -4,10 +4,18 @@ from einops import reduce
 from tests.checks.answers import right, wrong, wrong_edits
 from vit_steps.attention_maps import attention_rollout
 
-right("attention_rollout")(attention_rollout)
+right(attention_rollout)
 
 
-@right("attention_rollout")
+@right
+@wrong_edits("""
+order reversed: torch.matmul(a, result) -> torch.matmul(result, a)
+no residual
+  block.mean(1) + torch.eye(block.size(-1), dtype=block.dtype) -> block.mean(1)
+identity added: a = a / a.sum(dim=-1, keepdim=True) -> nothing
+number by number: torch.eye(weights[0].size(-1), dtype=weights[0].dtype) -> 1
+  torch.matmul(a, result) -> a * result
+""")
 def added_and_divided(weights):
     result = torch.eye(weights[0].size(-1), dtype=weights[0].dtype)
     for block in weights:
@@ -17,7 +25,7 @@ def added_and_divided(weights):
     return result
 
 
-@right("attention_rollout")
+@right
 def from_the_last_backwards(weights):
     T = weights[0].shape[-1]
     rollout = None
@@ -29,7 +37,7 @@ def from_the_last_backwards(weights):
     return rollout
 
 
-@right("attention_rollout")
+@right
 def path_by_path(weights):
     steps = [0.5 * w.mean(1) + 0.5 * torch.eye(w.shape[-1]).to(w) for w in weights]
     total = steps[0]
@@ -38,7 +46,7 @@ def path_by_path(weights):
     return total
 
 
-@wrong("attention_rollout", "changes its input")
+@wrong("changes its input")
 def adds_in_place(weights):
     for block in weights:
         block *= 0.5
@@ -51,45 +59,3 @@ def path_of(passed):
     for block in passed[1:]:
         result = block.mean(1) @ result
     return result
-
-
-wrong_edits(
-    "attention_rollout",
-    added_and_divided,
-    """
-order reversed
-  torch.matmul(a, result) -> torch.matmul(result, a)
-no residual
-  block.mean(1) + torch.eye(block.size(-1), dtype=block.dtype) -> block.mean(1)
-identity added
-  a = a / a.sum(dim=-1, keepdim=True) -> nothing
-largest head, divided
-  block.mean(1) -> block.max(dim=1).values
-divided by columns
-  a.sum(dim=-1 -> a.sum(dim=1
-number by number
-  torch.eye(weights[0].size(-1), dtype=weights[0].dtype) -> 1
-  torch.matmul(a, result) -> a * result
-sum of blocks
-  torch.eye(weights[0].size(-1), dtype=weights[0].dtype) -> 0
-  torch.matmul(a, result) -> a + result
-last block alone
-  torch.matmul(a, result) -> a
-residual once
-  block.mean(1) + torch.eye(block.size(-1), dtype=block.dtype) -> block.mean(1)
-  return result -> return 0.5 * result + 0.5 * torch.eye(result.size(-1)).to(result)
-heads summed and divided
-  block.mean(1) -> block.sum(1)
-a half everywhere
-  block.mean(1) + torch.eye(block.size(-1), dtype=block.dtype)
-  -> 0.5 * block.mean(1) + 0.5
-  a = a / a.sum(dim=-1, keepdim=True) -> nothing
-heads averaged at the end
-  block.mean(1) -> block
-  return result -> return result.mean(dim=1)
-tables turned
-  torch.matmul(a, result) -> torch.matmul(a.mT, result)
-number by number from the identity
-  torch.matmul(a, result) -> a * result
-""",
-)

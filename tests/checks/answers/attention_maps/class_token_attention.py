@@ -8,28 +8,44 @@ from vit_steps.attention_maps import (
     class_token_to_patches,
 )
 
-right("class_token_attention")(class_token_attention)
+right(class_token_attention)
 
 
-@right("class_token_attention")
+@right
+@wrong_edits("""
+not divided: / row.sum(-1, keepdim=True) -> nothing
+last token dropped: 0, 1:] -> 0, :-1]
+column for row: 0, 1:] -> 1:, 0]
+softmax again: row / row.sum(-1, keepdim=True) -> torch.softmax(row, -1)
+divided by the largest: row.sum(-1, keepdim=True) -> row.max(-1, keepdim=True).values
+class token kept: 0, 1:] -> 0]
+  / row.sum(-1, keepdim=True) -> nothing
+depends on the batch: row / row.sum(-1, keepdim=True)
+  -> row / row.sum(-1, keepdim=True) + 0.1 * (row - row[-1:])
+divided by the root of the squares
+  row / row.sum(-1, keepdim=True) -> F.normalize(row, dim=-1)
+stretched from 0 to 1: stacked[:, :, :, 0, 1:]
+  -> stacked[:, :, :, 0, 1:] - stacked[:, :, :, 0, 1:].amin(-1, keepdim=True)
+  row.sum -> row.amax
+""")
 def stacked_then_cut(weights):
     stacked = torch.stack(list(weights), 1)  # (B, L, h, T, T)
     row = stacked[:, :, :, 0, 1:]
     return row / row.sum(-1, keepdim=True)
 
 
-@right("class_token_attention")
+@right
 def by_what_is_left(weights):
     return torch.stack([w[:, :, 0, 1:] / (1 - w[:, :, 0, :1]) for w in weights], dim=1)
 
 
-@right("class_token_attention")
+@right
 def with_einops(weights):
     rows = rearrange([w[..., 0, 1:] for w in weights], "l b h n -> b l h n")
     return rows / reduce(rows, "b l h n -> b l h 1", "sum")
 
 
-@right("class_token_attention")
+@right
 def block_by_block(weights):
     B, h, T, _ = weights[0].shape
     maps = torch.zeros(B, len(weights), h, T - 1, dtype=weights[0].dtype)
@@ -40,7 +56,7 @@ def block_by_block(weights):
     return maps
 
 
-@wrong("class_token_attention", "changes its input")
+@wrong("changes its input")
 def zeroes_its_own_share(weights):
     for block in weights:
         block[:, :, 0, 0] = 0
@@ -57,36 +73,4 @@ def of_a_batch(B):
 
 
 for size in (3, 4):
-    wrong("class_token_attention", "built in")(of_a_batch(size))
-
-
-wrong_edits(
-    "class_token_attention",
-    stacked_then_cut,
-    """
-not divided
-  / row.sum(-1, keepdim=True) -> nothing
-last token dropped
-  0, 1:] -> 0, :-1]
-column for row
-  0, 1:] -> 1:, 0]
-softmax again
-  row / row.sum(-1, keepdim=True) -> torch.softmax(row, -1)
-divided by the largest
-  row.sum(-1, keepdim=True) -> row.max(-1, keepdim=True).values
-class token kept
-  0, 1:] -> 0]
-  / row.sum(-1, keepdim=True) -> nothing
-depends on the batch
-  row / row.sum(-1, keepdim=True)
-  -> row / row.sum(-1, keepdim=True) + 0.1 * (row - row[-1:])
-divided by the root of the squares
-  row / row.sum(-1, keepdim=True) -> F.normalize(row, dim=-1)
-divided over the heads
-  row.sum(-1 -> row.sum(2
-stretched from 0 to 1
-  stacked[:, :, :, 0, 1:]
-  -> stacked[:, :, :, 0, 1:] - stacked[:, :, :, 0, 1:].amin(-1, keepdim=True)
-  row.sum -> row.amax
-""",
-)
+    wrong("built in")(of_a_batch(size))

@@ -5,10 +5,22 @@ from torch.nn import functional as F
 from tests.checks.answers import right, wrong, wrong_edits
 from vit_steps.attention_maps import mask_patches
 
-right("mask_patches")(mask_patches)
+right(mask_patches)
 
 
-@right("mask_patches")
+@right
+@wrong_edits("""
+changes its input: images.clone(), -> images,
+columns first: row, column = i // columns, i % columns
+  -> column, row = divmod(int(i), images.shape[2] // P)
+first image's patches
+  zip(images, indices, -> zip(images, indices[:1].expand_as(indices),
+counted from 1: in hidden: -> in hidden - 1:
+no effect: ] = fill -> ] = 0.0
+first patch alone: in hidden: -> in hidden[:1]:
+first channel alone: image[:, -> image[:1,
+none: return images -> nothing
+""")
 def with_slices(images, patch_size, indices, fill=0.0):
     images, columns, P = images.clone(), images.shape[3] // patch_size, patch_size
     for image, hidden in zip(images, indices, strict=True):
@@ -18,7 +30,7 @@ def with_slices(images, patch_size, indices, fill=0.0):
     return images
 
 
-@right("mask_patches")
+@right
 def with_einops_and_scatter(images, patch_size, indices, fill=0.0):
     rows = images.shape[2] // patch_size
     patches = rearrange(
@@ -35,7 +47,7 @@ def with_einops_and_scatter(images, patch_size, indices, fill=0.0):
     )
 
 
-@right("mask_patches")
+@right
 def with_interpolate(images, patch_size, indices, fill=0.0):
     B, _, H, W = images.shape
     N = H // patch_size * (W // patch_size)
@@ -45,47 +57,7 @@ def with_interpolate(images, patch_size, indices, fill=0.0):
     return images * (1 - hidden) + fill * hidden
 
 
-@wrong("mask_patches", "the others taken")
+@wrong("the others taken")
 def keeps_what_is_named(images, patch_size, indices, fill=0.0):
     covered = with_slices(torch.zeros_like(images), patch_size, indices, 1.0)
     return torch.where(covered == 1, images, fill)
-
-
-wrong_edits(
-    "mask_patches",
-    with_slices,
-    """
-changes its input
-  images.clone(), -> images,
-columns first
-  row, column = i // columns, i % columns
-  -> column, row = divmod(int(i), images.shape[2] // P)
-first image's patches
-  zip(images, indices, -> zip(images, indices[:1].expand_as(indices),
-everybody's patches
-  zip(images, indices, -> zip(images, [indices.flatten()] * len(images),
-counted from 1
-  in hidden: -> in hidden - 1:
-one too late
-  in hidden: -> in hidden + 1:
-no effect
-  ] = fill -> ] = 0.0
-fill multiplied
-  ] = fill -> ] *= fill
-fill added
-  ] = fill -> ] += fill
-first patch alone
-  in hidden: -> in hidden[:1]:
-first channel alone
-  image[:, -> image[:1,
-none
-  return images -> nothing
-row and column exchanged
-  i // columns, i % columns -> i % columns, i // columns
-patches for pixels
-  row * P : (row + 1) * P -> row : row + P
-  column * P : (column + 1) * P -> column : column + P
-a pixel short
-  + 1) * P -> + 1) * P - 1
-""",
-)

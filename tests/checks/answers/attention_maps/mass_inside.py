@@ -1,13 +1,13 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 from vit_steps.attention_maps import mass_inside
 
-right("mass_inside")(mass_inside)
+right(mass_inside)
 
 
-@right("mass_inside")
+@right
 def pixel_by_pixel(attention, boxes, image_size, patch_size):
     columns, P = image_size[1] // patch_size, patch_size
     masses = []
@@ -20,7 +20,7 @@ def pixel_by_pixel(attention, boxes, image_size, patch_size):
     return torch.stack(masses)
 
 
-@right("mass_inside")
+@right
 def with_repeated_pixels(attention, boxes, image_size, P):
     rows, columns = image_size[0] // P, image_size[1] // P
     grid = attention.reshape(-1, rows, columns) / P**2
@@ -30,7 +30,18 @@ def with_repeated_pixels(attention, boxes, image_size, P):
     )
 
 
-@right("mass_inside")
+@right
+@wrong_edits("""
+whole patch if touched: F.avg_pool2d -> F.max_pool2d
+cut patches left out: F.avg_pool2d(mask, -> -F.max_pool2d(-mask,
+left before top: (y, x, y_end, x_end) -> (x, y, x_end, y_end)
+one pixel too many: y:y_end, x:x_end -> y : y_end + 1, x : x_end + 1
+dtype: dtype=attention.dtype -> dtype=torch.float32
+  vecdot(attention, -> vecdot(attention.float(),
+width first: *image_size -> *image_size[::-1]
+height and width of the box: y:y_end, x:x_end -> y : y + y_end, x : x + x_end
+first image's box: zip(mask, boxes, -> zip(mask, boxes[:1].expand_as(boxes),
+""")
 def with_a_pooled_mask(attention, boxes, image_size, patch_size):
     mask = torch.zeros(len(boxes), 1, *image_size, dtype=attention.dtype)
     for picture, (y, x, y_end, x_end) in zip(mask, boxes, strict=True):
@@ -39,19 +50,7 @@ def with_a_pooled_mask(attention, boxes, image_size, patch_size):
     return torch.linalg.vecdot(attention, share)
 
 
-@wrong("mass_inside", "by the middle")
-def middle_in_or_out(attention, boxes, image_size, P):
-    rows, columns = image_size[0] // P, image_size[1] // P
-    y = (torch.arange(rows) + 0.5) * P
-    x = (torch.arange(columns) + 0.5) * P
-    top, left, bottom, right = boxes[:, :, None].unbind(1)
-    inside = ((y >= top) & (y < bottom))[:, :, None] & ((x >= left) & (x < right))[
-        :, None
-    ]
-    return (attention * inside.flatten(1)).sum(1)
-
-
-@right("mass_inside")
+@right
 def mass_by_overlaps(attention, boxes, image_size, patch_size):
     (H, W), P = image_size, patch_size
     rows, columns = torch.arange(H // P) * P, torch.arange(W // P) * P
@@ -62,38 +61,3 @@ def mass_by_overlaps(attention, boxes, image_size, patch_size):
     maps = attention.reshape(-1, H // P, W // P)
     high, wide = high.to(maps), wide.to(maps)
     return torch.einsum("brc,br,bc->b", maps, high, wide) / P**2
-
-
-wrong_edits(
-    "mass_inside",
-    with_a_pooled_mask,
-    """
-whole patch if touched
-  F.avg_pool2d -> F.max_pool2d
-cut patches left out
-  F.avg_pool2d(mask, -> -F.max_pool2d(-mask,
-left before top
-  (y, x, y_end, x_end) -> (x, y, x_end, y_end)
-one pixel too many
-  y:y_end, x:x_end -> y : y_end + 1, x : x_end + 1
-columns first
-  F.avg_pool2d(mask, patch_size) -> F.avg_pool2d(mask, patch_size).mT
-pixels counted whole
-  vecdot(attention, share) -> vecdot(attention, share) * patch_size**2
-averaged over patches
-  vecdot(attention, share) -> vecdot(attention, share) / attention.shape[1]
-divided by the area
-  vecdot(attention, share) -> vecdot(attention, share) / mask.mean((1, 2, 3))
-dtype
-  dtype=attention.dtype -> dtype=torch.float32
-  vecdot(attention, -> vecdot(attention.float(),
-rounded down
-  zip(mask, boxes, -> zip(mask, boxes // patch_size * patch_size,
-width first
-  *image_size -> *image_size[::-1]
-height and width of the box
-  y:y_end, x:x_end -> y : y + y_end, x : x + x_end
-first image's box
-  zip(mask, boxes, -> zip(mask, boxes[:1].expand_as(boxes),
-""",
-)

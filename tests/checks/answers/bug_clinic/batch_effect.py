@@ -3,8 +3,16 @@ import torch
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("batch_effect")
+@right
 @torch.no_grad()
+@wrong_edits("""
+in training mode: model.eval() -> nothing
+left in eval mode: model.train(was) -> nothing
+signed: .abs() -> nothing
+mean: .max() -> .mean()
+first image: (together - alone) -> (together[:1] - alone[:1])
+never alone: [model(image[None]) for image in images] -> [model(images)]
+""")
 def one_by_one(model, images):
     was = model.training
     model.eval()
@@ -14,7 +22,7 @@ def one_by_one(model, images):
     return (together - alone).abs().max().item()
 
 
-@right("batch_effect")
+@right
 def in_a_loop(net, batch):
     mode = net.training
     net.train(False)
@@ -28,7 +36,7 @@ def in_a_loop(net, batch):
     return largest
 
 
-@right("batch_effect")
+@right
 def with_finally(model, images):
     modes = {module: module.training for module in model.modules()}
     try:
@@ -41,38 +49,7 @@ def with_finally(model, images):
             module.training = mode
 
 
-wrong_edits(
-    "batch_effect",
-    one_by_one,
-    """
-in training mode
-  model.eval() -> nothing
-left in eval mode
-  model.train(was) -> nothing
-left in training mode
-  model.train(was) -> model.train()
-signed
-  .abs() -> nothing
-signed
-  (together - alone).abs() -> (alone - together)
-mean
-  .max() -> .mean()
-length
-  (together - alone).abs().max() -> torch.dist(together, alone)
-first image
-  (together - alone) -> (together[:1] - alone[:1])
-in halves
-  model(image[None]) for image in images -> model(half) for half in images.chunk(2)
-never alone
-  [model(image[None]) for image in images] -> [model(images)]
-answers
-  (together - alone).abs().max()
-  -> (together.argmax(1) != alone.argmax(1)).float().mean()
-""",
-)
-
-
-@wrong("batch_effect", "value")
+@wrong("value")
 @torch.no_grad()
 def among_copies_of_itself(model, images):
     was = model.training

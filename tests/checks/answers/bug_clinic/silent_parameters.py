@@ -5,7 +5,18 @@ import torch
 from tests.checks.answers import right, wrong_edits
 
 
-@right("silent_parameters")
+@right
+@wrong_edits("""
+missing alone: or not p.grad.any() -> nothing
+zeros alone: is None or -> is not None and
+any zero: not p.grad.any() -> (p.grad == 0).any()
+sum of the logits: (logits * torch.randn_like(logits)).sum() -> logits.sum()
+old gradients: model.zero_grad() -> nothing
+the others: is None or not -> is not None and
+sum of the gradient: not p.grad.any() -> p.grad.sum() == 0
+value: not p.grad.any() -> p.grad.abs().max() < 1e-2
+tensors: return [name for -> return [p for
+""")
 def with_a_random_pull(model, images):
     model.zero_grad()
     logits = model(images)
@@ -17,7 +28,7 @@ def with_a_random_pull(model, images):
     ]
 
 
-@right("silent_parameters")
+@right
 def with_autograd(model, images):
     names, parameters = zip(*model.named_parameters(), strict=True)
     number = model(images).square().sum()
@@ -29,7 +40,7 @@ def with_autograd(model, images):
     )
 
 
-@right("silent_parameters")
+@right
 def in_a_copy(model, images):
     model = copy.deepcopy(model)
     for parameter in model.parameters():
@@ -41,40 +52,3 @@ def in_a_copy(model, images):
         if parameter.grad is None or torch.count_nonzero(parameter.grad) == 0:
             silent.add(name)
     return silent
-
-
-wrong_edits(
-    "silent_parameters",
-    with_a_random_pull,
-    """
-missing alone
-  or not p.grad.any() -> nothing
-zeros alone
-  is None or -> is not None and
-any zero
-  not p.grad.any() -> (p.grad == 0).any()
-sum of the logits
-  (logits * torch.randn_like(logits)).sum() -> logits.sum()
-sum of the logits
-  (logits * torch.randn_like(logits)).sum() -> logits.mean()
-old gradients
-  model.zero_grad() -> nothing
-the others
-  is None or not -> is not None and
-weights alone
-  if p.grad is None or not p.grad.any()
-  -> if "bias" not in name and (p.grad is None or not p.grad.any())
-one number
-  (logits * torch.randn_like(logits)).sum() -> logits[0, 0]
-one number
-  (logits * torch.randn_like(logits)).sum() -> logits[0, 0].square()
-sum of the gradient
-  not p.grad.any() -> p.grad.sum() == 0
-value
-  not p.grad.any() -> p.grad.abs().max() < 1e-2
-any zero
-  not p.grad.any() -> p.grad.flatten()[0] == 0
-tensors
-  return [name for -> return [p for
-""",
-)

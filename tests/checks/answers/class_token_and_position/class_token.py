@@ -6,8 +6,10 @@ from torch.nn import functional as F
 from tests.checks.answers import right, wrong_edits
 from tests.checks.answers.class_token_and_position.shared import InFront
 
+right(InFront)
 
-@right("class_token")
+
+@right
 class WithEinops(nn.Module):
     def __init__(self, dim):
         super().__init__()
@@ -18,7 +20,7 @@ class WithEinops(nn.Module):
         return torch.cat((tokens, patches), -2)
 
 
-@right("class_token")
+@right
 class AsATable(nn.Module):
     def __init__(self, dim):
         super().__init__()
@@ -30,7 +32,7 @@ class AsATable(nn.Module):
         return torch.cat([first, patches], dim=1)
 
 
-@right("class_token")
+@right
 class WrittenIntoPlace(nn.Module):
     def __init__(self, embed_dim):
         super().__init__()
@@ -42,29 +44,35 @@ class WrittenIntoPlace(nn.Module):
         return tokens
 
 
-@right("class_token")
+@right
 def image_by_image(patches, cls_token):
     return torch.stack([torch.cat([cls_token[0], one]) for one in patches])
 
 
-@right("class_token")
+@right
+@wrong_edits("""
+last: [cls_token.repeat(len(patches), 1, 1), patches]
+  -> [patches, cls_token.repeat(len(patches), 1, 1)]
+batch of one: .repeat(len(patches), 1, 1) -> nothing
+no gradient: cls_token.repeat -> cls_token.data.repeat
+""")
 def repeated_in_front(patches, cls_token):
     return torch.hstack([cls_token.repeat(len(patches), 1, 1), patches])
 
 
-@right("class_token")
+@right
 def a_factory(embed_dim):
     return InFront(embed_dim)
 
 
-@right("class_token")
+@right
 class BeginsAsXavierWould(InFront):
     def __init__(self, embed_dim):
         super().__init__(embed_dim)
         nn.init.xavier_uniform_(self.cls_token)
 
 
-@right("class_token")
+@right
 class BeginsWithTheRootOfTheWidth(InFront):
     def __init__(self, embed_dim):
         super().__init__(embed_dim)
@@ -72,66 +80,39 @@ class BeginsWithTheRootOfTheWidth(InFront):
 
 
 OF_MODULE = """
-built in
-  torch.zeros(1, 1, embed_dim) -> torch.zeros(1, 1, 192)
-last
-  [self.cls_token.expand(len(x), -1, -1), x]
+built in: torch.zeros(1, 1, embed_dim) -> torch.zeros(1, 1, 192)
+last: [self.cls_token.expand(len(x), -1, -1), x]
   -> [x, self.cls_token.expand(len(x), -1, -1)]
-batch of one
+batch of one: .expand(len(x), -1, -1) -> nothing
+raises: torch.zeros(1 -> torch.zeros(32
   .expand(len(x), -1, -1) -> nothing
-raises
-  torch.zeros(1 -> torch.zeros(32
-  .expand(len(x), -1, -1) -> nothing
-parameters
-  torch.zeros(1 -> torch.zeros(32
+parameters: torch.zeros(1 -> torch.zeros(32
   .expand(len(x), -1, -1) -> [: len(x)]
 not a parameter
   nn.Parameter(torch.zeros(1, 1, embed_dim)) -> torch.zeros(1, 1, embed_dim)
-not a parameter
-  self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
+not a parameter: self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
   -> self.register_buffer("cls_token", torch.zeros(1, 1, embed_dim))
-hidden
-  nn.Parameter(torch.zeros(1, 1, embed_dim))
+hidden: nn.Parameter(torch.zeros(1, 1, embed_dim))
   -> torch.zeros(1, 1, embed_dim, requires_grad=True)
-made in forward
-  self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> pass
+made in forward: self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> pass
   return -> self.cls_token = nn.Parameter(torch.zeros(1, 1, x.shape[2])); return
 frozen
   torch.zeros(1, 1, embed_dim)) -> torch.zeros(1, 1, embed_dim), requires_grad=False)
-wide start
-  torch.zeros -> torch.randn
-wide start
-  torch.zeros -> torch.rand
-unused
-  self.cls_token.expand -> self.cls_token.detach().expand
+wide start: torch.zeros -> torch.randn
+wide start: torch.zeros -> torch.rand
+unused: self.cls_token.expand -> self.cls_token.detach().expand
 added
   torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1) -> x + self.cls_token
-along D
-  expand(len(x), -1, -1) -> expand(len(x), x.shape[1], -1)
+along D: expand(len(x), -1, -1) -> expand(len(x), x.shape[1], -1)
   dim=1 -> dim=-1
-along D
-  dim=1 -> dim=-1
-    and raises
-one image more
-  .expand(len(x), -1, -1) -> nothing
+one image more: .expand(len(x), -1, -1) -> nothing
   , dim=1 -> nothing
 replaces the first patch
   return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
   -> x = x.clone(); x[:, 0] = self.cls_token[0]; return x
-changes its input
-  return torch.cat -> tokens = torch.cat
+changes its input: return torch.cat -> tokens = torch.cat
   dim=1) -> dim=1); x.zero_(); return tokens
 """
 
-OF_FUNCTION = """
-last
-  [cls_token.repeat(len(patches), 1, 1), patches]
-  -> [patches, cls_token.repeat(len(patches), 1, 1)]
-batch of one
-  .repeat(len(patches), 1, 1) -> nothing
-no gradient
-  cls_token.repeat -> cls_token.data.repeat
-"""
 
-wrong_edits("class_token", InFront, OF_MODULE)
-wrong_edits("class_token", repeated_in_front, OF_FUNCTION)
+wrong_edits(OF_MODULE)(InFront)

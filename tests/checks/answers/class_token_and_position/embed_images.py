@@ -10,10 +10,31 @@ from tests.checks.answers.class_token_and_position.shared import (
 )
 from vit_steps import PatchEmbedding, ViTEmbedding, patchify
 
-right("embed_images")(ViTEmbedding)
+right(ViTEmbedding)
 
 
-@right("embed_images")
+@right
+@wrong_edits("""
+built in: super().__init__() -> super().__init__(); in_channels = 3
+built in: super().__init__() -> super().__init__(); image_size, patch_size = 20, 4
+parameters
+  super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(embed_dim)
+  [first, patches] -> [first, self.norm(patches)]
+raises: embed_dim, patch_size, patch_size -> embed_dim, 1
+view instead of transpose
+  .flatten(2).transpose(1, 2) -> .view(len(x), -1, self.cls.shape[-1])
+patches down the columns: self.conv(x) -> self.conv(x).mT
+batch of one: self.cls.expand(len(x), -1, -1) -> self.cls
+class token last: [first, patches] -> [patches, first]
+one position too few: many + 1 -> many
+  patches], dim=1) + self.pos -> patches + self.pos], dim=1)
+one position too few: many + 1 -> many
+    and raises
+parameters: many + 1 -> 197
+  + self.pos -> + self.pos[:, : 1 + patches.shape[1]]
+positions before the class token
+  patches], dim=1) + self.pos -> patches + self.pos[:, :-1]], dim=1)
+""")
 class Tokens(nn.Module):
     """The code of most tutorials."""
 
@@ -30,7 +51,7 @@ class Tokens(nn.Module):
         return torch.cat([first, patches], dim=1) + self.pos
 
 
-@right("embed_images")
+@right
 class RearrangedTokens(nn.Module):
     def __init__(self, size, p, channels, dim):
         super().__init__()
@@ -49,7 +70,7 @@ class RearrangedTokens(nn.Module):
         return self.dropout(torch.cat([first, tokens], 1) + self.position.weight)
 
 
-@right("embed_images")
+@right
 class BareParameters(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -67,7 +88,7 @@ class BareParameters(nn.Module):
         return torch.hstack([first, patches])
 
 
-@right("embed_images")
+@right
 class Unfolded(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -84,7 +105,7 @@ class Unfolded(nn.Module):
         return torch.cat([first.repeat(len(images), 1, 1), patches], dim=1)
 
 
-@right("embed_images")
+@right
 class FromTheBook(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -99,14 +120,14 @@ class FromTheBook(nn.Module):
         return self.add_positions(self.add_class_token(self.patch_embed(images)))
 
 
-@right("embed_images")
+@right
 class PositionsOfWidthOne(Tokens):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__(image_size, patch_size, in_channels, embed_dim)
         nn.init.normal_(self.pos)
 
 
-@right("embed_images")
+@right
 class Embeddings(nn.Module):
     """The style of Hugging Face's models, with everything initialised by randn."""
 
@@ -140,7 +161,7 @@ class Embeddings(nn.Module):
         return self.dropout(x + self.position_embeddings)
 
 
-@right("embed_images")
+@right
 class ByNameOfItsParts(nn.Module):
     """A tutorial with nn.Sequential and the layers of einops."""
 
@@ -163,54 +184,7 @@ class ByNameOfItsParts(nn.Module):
         return x
 
 
-OF_TOKENS = """
-built in
-  super().__init__() -> super().__init__(); in_channels = 3
-built in
-  super().__init__() -> super().__init__(); image_size, patch_size = 20, 4
-parameters
-  super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(embed_dim)
-  [first, patches] -> [first, self.norm(patches)]
-raises
-  embed_dim, patch_size, patch_size -> embed_dim, 1
-view instead of transpose
-  .flatten(2).transpose(1, 2) -> .view(len(x), -1, self.cls.shape[-1])
-patches down the columns
-  self.conv(x) -> self.conv(x).mT
-batch of one
-  self.cls.expand(len(x), -1, -1) -> self.cls
-class token last
-  [first, patches] -> [patches, first]
-class token without position
-  patches], dim=1) + self.pos -> patches + self.pos[:, 1:]], dim=1)
-one position too few
-  many + 1 -> many
-  patches], dim=1) + self.pos -> patches + self.pos], dim=1)
-one position too few
-  many + 1 -> many
-    and raises
-parameters
-  many + 1 -> 197
-  + self.pos -> + self.pos[:, : 1 + patches.shape[1]]
-positions before the class token
-  patches], dim=1) + self.pos -> patches + self.pos[:, :-1]], dim=1)
-positions concatenated
-  return torch.cat([first, patches], dim=1) + self.pos
-  -> tokens = torch.cat([first, patches], dim=1)
-  dim=1) -> dim=1); return torch.cat([tokens, self.pos.expand(len(x), -1, -1)], dim=2)
-"""
-
-OF_UNFOLDED = """
-image viewed as patches
-  self.unfold(images).transpose(1, 2)
-  -> images.reshape(len(images), -1, self.linear.in_features)
-"""
-
-wrong_edits("embed_images", Tokens, OF_TOKENS)
-wrong_edits("embed_images", Unfolded, OF_UNFOLDED)
-
-
-@right("embed_images")
+@right
 class PositionsAsAnImage(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -226,14 +200,14 @@ class PositionsAsAnImage(nn.Module):
         return torch.cat([cls, x], dim=1)
 
 
-@wrong("embed_images", "class token without position")
+@wrong("class token without position")
 class PositionOfTheClassTokenForgotten(PositionsAsAnImage):
     def forward(self, images):
         x = (self.conv(images) + self.pos).flatten(2).mT
         return torch.cat([self.cls.expand(len(x), -1, -1), x], dim=1)
 
 
-@right("embed_images")
+@right
 class PositionsTurned(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()

@@ -7,7 +7,20 @@ from torch.nn import functional as F
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("interpolate_position_embedding")
+@right
+@wrong_edits("""
+no antialias: antialias=True -> align_corners=False
+nearest: , mode="bicubic", antialias=True -> nothing
+bilinear: mode="bicubic", antialias=True -> mode="bilinear"
+corners aligned: antialias=True -> align_corners=True
+rows and columns swapped: size=grid_size -> size=grid_size[::-1]
+view instead of permute
+  reshape(1, side, side, -1).permute(0, 3, 1, 2) -> reshape(1, -1, side, side)
+no gradient: cls, grid = pos_embed[:, :1], pos_embed[0, 1:]
+  -> pos_embed = pos_embed.detach(); cls, grid = pos_embed[:, :1], pos_embed[0, 1:]
+class token resized: torch.cat([cls, grid], dim=1)
+  -> F.interpolate(pos_embed.mT, 1 + grid.shape[1], mode="linear").mT
+""")
 def as_at_loading(pos_embed, grid_size):
     cls, grid = pos_embed[:, :1], pos_embed[0, 1:]
     side = int(math.sqrt(len(grid)))
@@ -17,7 +30,7 @@ def as_at_loading(pos_embed, grid_size):
     return torch.cat([cls, grid], dim=1)
 
 
-@right("interpolate_position_embedding")
+@right
 def resized_with_einops(pos_embed, grid_size):
     image = rearrange(
         pos_embed[:, 1:], "1 (r c) d -> d 1 r c", r=int(pos_embed.shape[1] ** 0.5)
@@ -40,7 +53,7 @@ def _cubic_matrix(old, new):
     return torch.tensor([[w / sum(row) for w in row] for row in rows])
 
 
-@right("interpolate_position_embedding")
+@right
 def by_matrices(pos_embed, grid_size):
     side = math.isqrt(pos_embed.shape[1] - 1)
     down, across = (
@@ -51,42 +64,14 @@ def by_matrices(pos_embed, grid_size):
     return torch.cat([pos_embed[0, :1], grid])[None]
 
 
-@wrong("interpolate_position_embedding", "raises")
+@wrong("raises")
 def class_token_in_the_grid(pos_embed, grid_size):
     side = math.isqrt(pos_embed.shape[1])
     image = pos_embed.reshape(1, side, side, -1).permute(0, 3, 1, 2)
     return F.interpolate(image, grid_size, mode="bicubic").flatten(2).mT
 
 
-OF_LOADING = """
-no antialias
-  antialias=True -> align_corners=False
-nearest
-  , mode="bicubic", antialias=True -> nothing
-bilinear
-  mode="bicubic", antialias=True -> mode="bilinear"
-corners aligned
-  antialias=True -> align_corners=True
-class token last
-  [cls, grid] -> [grid, cls]
-rows and columns swapped
-  size=grid_size -> size=grid_size[::-1]
-view instead of permute
-  reshape(1, side, side, -1).permute(0, 3, 1, 2) -> reshape(1, -1, side, side)
-not moved back
-  grid.permute(0, 2, 3, 1).reshape -> grid.reshape
-no gradient
-  cls, grid = pos_embed[:, :1], pos_embed[0, 1:]
-  -> pos_embed = pos_embed.detach(); cls, grid = pos_embed[:, :1], pos_embed[0, 1:]
-class token resized
-  torch.cat([cls, grid], dim=1)
-  -> F.interpolate(pos_embed.mT, 1 + grid.shape[1], mode="linear").mT
-"""
-
-wrong_edits("interpolate_position_embedding", as_at_loading, OF_LOADING)
-
-
-@wrong("interpolate_position_embedding", "as they were")
+@wrong("as they were")
 def untouched_if_as_many(pos_embed, grid_size):
     """Return DeiT's shortcut: 4×4 positions asked for as 2×8 come back as they were."""
     if grid_size[0] * grid_size[1] == pos_embed.shape[1] - 1:

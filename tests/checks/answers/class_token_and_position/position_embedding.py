@@ -4,8 +4,10 @@ from torch import nn
 from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.class_token_and_position.shared import Learned
 
+right(Learned)
 
-@right("position_embedding")
+
+@right
 class FromATable(nn.Module):
     def __init__(self, n, d):
         super().__init__()
@@ -17,7 +19,7 @@ class FromATable(nn.Module):
         return x + self.positions(self.ids)
 
 
-@right("position_embedding")
+@right
 class RowByRow(nn.Module):
     def __init__(self, num_tokens, embed_dim):
         super().__init__()
@@ -27,7 +29,7 @@ class RowByRow(nn.Module):
         return torch.stack([x[:, i] + row for i, row in enumerate(self.table)], 1)
 
 
-@right("position_embedding")
+@right
 class ClassTokenApart(nn.Module):
     def __init__(self, num_tokens, embed_dim):
         super().__init__()
@@ -38,31 +40,41 @@ class ClassTokenApart(nn.Module):
         return x + torch.cat([self.cls, self.patches], dim=1)
 
 
-@right("position_embedding")
+@right
+@wrong_edits("""
+concatenated: torch.add(tokens, pos_embed)
+  -> torch.cat([tokens, pos_embed.repeat(len(tokens), 1, 1)], 2)
+by the batch: torch.add(tokens, pos_embed)
+  -> tokens + pos_embed.transpose(0, 1)[: tokens.size(0)]
+""")
 def add_positions(tokens, pos_embed):
     return torch.add(tokens, pos_embed)
 
 
-@right("position_embedding")
+@right
 def a_factory_of_positions(n, d):
     return Learned(n, d)
 
 
-@wrong("position_embedding", "changes its input")
+@wrong("changes its input")
 def function_in_place(tokens, pos_embed):
     with torch.no_grad():
         tokens += pos_embed
     return tokens
 
 
-@right("position_embedding")
+@right
 class BeginsWithZeros(Learned):
     def __init__(self, num_tokens, embed_dim):
         super().__init__(num_tokens, embed_dim)
         self.pos_embed = nn.Parameter(torch.zeros(1, num_tokens, embed_dim))
 
 
-@right("position_embedding")
+@right
+@wrong_edits("""
+not a parameter: self.P = nn.Parameter(P) -> self.register_buffer("P", P)
+frozen: nn.Parameter(P) -> nn.Parameter(P, requires_grad=False)
+""")
 class BeginsWithSinesThatLearn(nn.Module):
     """d2l's table of sines, made a parameter."""
 
@@ -80,66 +92,30 @@ class BeginsWithSinesThatLearn(nn.Module):
 
 
 OF_LEARNED = """
-built in
-  super().__init__() -> super().__init__(); num_tokens = 9
-built in
-  super().__init__() -> super().__init__(); embed_dim = 32
-class token left out
-  x + self.pos_embed
+built in: super().__init__() -> super().__init__(); num_tokens = 9
+built in: super().__init__() -> super().__init__(); embed_dim = 32
+class token left out: x + self.pos_embed
   -> torch.cat([x[:, :1], x[:, 1:] + self.pos_embed[:, 1:]], dim=1)
-one position too few
-  1, num_tokens -> 1, num_tokens - 1
+one position too few: 1, num_tokens -> 1, num_tokens - 1
   x + self.pos_embed -> torch.cat([x[:, :1], x[:, 1:] + self.pos_embed], dim=1)
-raises
-  1, num_tokens -> 1, num_tokens + 1
-parameters
-  1, num_tokens -> 1, 197
+raises: 1, num_tokens -> 1, num_tokens + 1
+parameters: 1, num_tokens -> 1, 197
   x + self.pos_embed -> x + self.pos_embed[:, : x.shape[1]]
-parameters
-  1, num_tokens -> 8, num_tokens
+parameters: 1, num_tokens -> 8, num_tokens
   x + self.pos_embed -> x + self.pos_embed[: len(x)]
-by the batch
-  1, num_tokens -> num_tokens, 1
+by the batch: 1, num_tokens -> num_tokens, 1
   x + self.pos_embed -> x + self.pos_embed[: x.size(0)]
     for sequences whose second axis is the batch
 concatenated
   x + self.pos_embed -> torch.cat([x, self.pos_embed.expand(len(x), -1, -1)], dim=-1)
-multiplied
-  x + self.pos_embed -> x * self.pos_embed
-tokens scaled
-  x + self.pos_embed -> x * math.sqrt(x.size(-1)) + self.pos_embed
-wide start
-  * 0.02 -> nothing
-wide start
-  0.02 -> 0.02**0.5
-changes its input
-  return self.drop(x + self.pos_embed) -> x += self.pos_embed; return x
-not repeatable
-  self.drop(x + self.pos_embed) -> F.dropout(x + self.pos_embed, 0.1)
-unused
-  x + self.pos_embed -> x + self.pos_embed.data
+multiplied: x + self.pos_embed -> x * self.pos_embed
+tokens scaled: x + self.pos_embed -> x * math.sqrt(x.size(-1)) + self.pos_embed
+wide start: * 0.02 -> nothing
+wide start: 0.02 -> 0.02**0.5
+changes its input: return self.drop(x + self.pos_embed) -> x += self.pos_embed; return x
+not repeatable: self.drop(x + self.pos_embed) -> F.dropout(x + self.pos_embed, 0.1)
+unused: x + self.pos_embed -> x + self.pos_embed.data
 """
 
-OF_A_TABLE = """
-"""
 
-OF_SINES = """
-not a parameter
-  self.P = nn.Parameter(P) -> self.register_buffer("P", P)
-frozen
-  nn.Parameter(P) -> nn.Parameter(P, requires_grad=False)
-"""
-
-OF_FUNCTION = """
-concatenated
-  torch.add(tokens, pos_embed)
-  -> torch.cat([tokens, pos_embed.repeat(len(tokens), 1, 1)], 2)
-by the batch
-  torch.add(tokens, pos_embed)
-  -> tokens + pos_embed.transpose(0, 1)[: tokens.size(0)]
-"""
-
-wrong_edits("position_embedding", Learned, OF_LEARNED)
-wrong_edits("position_embedding", FromATable, OF_A_TABLE)
-wrong_edits("position_embedding", BeginsWithSinesThatLearn, OF_SINES)
-wrong_edits("position_embedding", add_positions, OF_FUNCTION)
+wrong_edits(OF_LEARNED)(Learned)

@@ -1,10 +1,7 @@
 import torch
 from torch import nn
 
-from tests.checks.answers import right
 
-
-@right("class_token")
 class InFront(nn.Module):
     """The code of most tutorials."""
 
@@ -16,7 +13,6 @@ class InFront(nn.Module):
         return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
 
 
-@right("position_embedding")
 class Learned(nn.Module):
     def __init__(self, num_tokens, embed_dim):
         super().__init__()

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("sincos_position_embedding")
+@right
 def in_numpy(embed_dim, grid_size, cls_token=True):
     def code(place, dim):
         omega = 1.0 / 10000 ** (np.arange(dim // 2, dtype=np.float64) / (dim / 2.0))
@@ -22,7 +22,7 @@ def in_numpy(embed_dim, grid_size, cls_token=True):
     return torch.from_numpy(found)[None]
 
 
-@right("sincos_position_embedding")
+@right
 def number_by_number(embed_dim, grid_size, cls_token=True):
     clocks = range(embed_dim // 4)
     table = [[0.0] * embed_dim] if cls_token else []
@@ -37,7 +37,7 @@ def number_by_number(embed_dim, grid_size, cls_token=True):
     return torch.tensor(table).unsqueeze(0)
 
 
-@wrong("sincos_position_embedding", "one dimension in turns")
+@wrong("one dimension in turns")
 def as_for_a_sentence(embed_dim, grid_size, cls_token=True):
     many = grid_size[0] * grid_size[1]
     place = torch.arange(many).unsqueeze(1)
@@ -47,19 +47,17 @@ def as_for_a_sentence(embed_dim, grid_size, cls_token=True):
     return F.pad(pe, (0, 0, int(cls_token), 0))
 
 
-@wrong("sincos_position_embedding", "column first, end included")
-def as_in_big_vision(embed_dim, grid_size, cls_token=True):
-    y, x = np.mgrid[: grid_size[0], : grid_size[1]]
-    omega = np.arange(embed_dim // 4) / (embed_dim // 4 - 1)
-    omega = 1.0 / (10_000**omega)
-    y = np.einsum("m,d->md", y.flatten(), omega)
-    x = np.einsum("m,d->md", x.flatten(), omega)
-    pe = np.concatenate([np.sin(x), np.cos(x), np.sin(y), np.cos(y)], axis=1)
-    pe = torch.from_numpy(pe)
-    return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]
-
-
-@right("sincos_position_embedding")
+@right
+@wrong_edits("""
+column first: y, x = -> x, y =
+end included: / (embed_dim // 4) -> / (embed_dim // 4 - 1)
+exponent of D: torch.arange(embed_dim // 4) / (embed_dim // 4)
+  -> 2 * torch.arange(embed_dim // 4) / embed_dim
+from 1: torch.arange(height), torch.arange(width)
+  -> torch.arange(1, height + 1), torch.arange(1, width + 1)
+sizes exchanged: height, width = -> width, height =
+in turns: dim=1) -> dim=1).unflatten(1, (2, 2, -1)).mT.flatten(1)
+""")
 def as_in_a_tutorial(embed_dim, grid_size, cls_token=True):
     height, width = grid_size
     y, x = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
@@ -73,7 +71,7 @@ def as_in_a_tutorial(embed_dim, grid_size, cls_token=True):
     return pe[None]
 
 
-@right("sincos_position_embedding")
+@right
 def from_the_number_of_the_patch(embed_dim, grid_size, cls_token=True):
     def clocks(places):
         speeds = 10000 ** (-torch.arange(embed_dim // 4) / (embed_dim // 4))
@@ -84,36 +82,3 @@ def from_the_number_of_the_patch(embed_dim, grid_size, cls_token=True):
     n = torch.arange(rows * columns)
     pe = torch.cat([clocks(n // columns), clocks(n % columns)], 1)
     return F.pad(pe, (0, 0, int(cls_token), 0))[None]
-
-
-OF_TUTORIAL = """
-column first
-  y, x = -> x, y =
-end included
-  / (embed_dim // 4) -> / (embed_dim // 4 - 1)
-column first, end included
-  y, x = -> x, y =
-  / (embed_dim // 4) -> / (embed_dim // 4 - 1)
-    as in SimpleViT
-exponent of D
-  torch.arange(embed_dim // 4) / (embed_dim // 4)
-  -> 2 * torch.arange(embed_dim // 4) / embed_dim
-from 1
-  torch.arange(height), torch.arange(width)
-  -> torch.arange(1, height + 1), torch.arange(1, width + 1)
-rows and columns swapped
-  indexing="ij" -> indexing="xy"
-sizes exchanged
-  height, width = -> width, height =
-in turns
-  dim=1) -> dim=1).unflatten(1, (2, 2, -1)).mT.flatten(1)
-"""
-
-OF_NUMBERS = """
-sizes exchanged
-  n // columns -> n // rows
-  n % columns -> n % rows
-"""
-
-wrong_edits("sincos_position_embedding", as_in_a_tutorial, OF_TUTORIAL)
-wrong_edits("sincos_position_embedding", from_the_number_of_the_patch, OF_NUMBERS)

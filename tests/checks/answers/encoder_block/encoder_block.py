@@ -18,6 +18,51 @@ class Feed(nn.Sequential):
         super().__init__(nn.Linear(dim, hidden), nn.GELU(), nn.Linear(hidden, dim))
 
 
+@wrong_edits("""
+built in: super().__init__() -> super().__init__(); num_heads = 2
+built in: super().__init__() -> super().__init__(); num_heads = 4
+parameters: super().__init__() -> super().__init__(); mlp_ratio = 0.5
+parameters: super().__init__() -> super().__init__(); mlp_ratio = 1
+post-norm: x + self.attn(self.norm1(x)) -> self.norm1(x + self.attn(x))
+  x + self.mlp(self.norm2(x)) -> self.norm2(x + self.mlp(x))
+residual from the normed x
+  x = x + self.attn(self.norm1(x)) -> x = self.norm1(x); x = x + self.attn(x)
+  return x + self.mlp(self.norm2(x)) -> x = self.norm2(x); return x + self.mlp(x)
+residual from the normed x at the MLP
+  return x + self.mlp(self.norm2(x)) -> x = self.norm2(x); return x + self.mlp(x)
+no residual: x + self.attn -> self.attn
+  x + self.mlp -> self.mlp
+no residual at the MLP: x + self.mlp -> self.mlp
+one norm for both: self.norm2(x) -> self.norm1(x)
+MLP without norm: self.norm2(x) -> x
+parallel: x = x + self.attn -> attended = self.attn
+  return x + -> return x + attended +
+MLP first: self.attn(self.norm1(x)) -> self.mlp(self.norm1(x))
+  self.mlp(self.norm2(x)) -> self.attn(self.norm2(x))
+attention lost: x = x + -> y = x +
+  self.norm2(x) -> self.norm2(y)
+eps 1e-5: , eps=1e-6 -> nothing
+divided by std + eps: nn.LayerNorm(embed_dim, eps=1e-6) -> StdNorm(embed_dim)
+    as in the Annotated Transformer
+tanh GELU: int(mlp_ratio * embed_dim))
+  -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.GELU("tanh")
+no activation: int(mlp_ratio * embed_dim))
+  -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.Identity()
+more than asked for
+  self.norm1 = -> self.gamma_1 = nn.Parameter(0.1 * torch.ones(embed_dim)); self.norm1 =
+  self.norm2 = -> self.gamma_2 = nn.Parameter(0.1 * torch.ones(embed_dim)); self.norm2 =
+  x + self.attn -> x + self.gamma_1 * self.attn
+  x + self.mlp -> x + self.gamma_2 * self.mlp
+    LayerScale, as in CaiT and timm
+batch in training
+  return x + self.mlp(self.norm2(x)) -> x = x + self.mlp(self.norm2(x)); return x
+  return x -> return x - self.training * x.mean(dim=0, keepdim=True)
+changes its input: x = x + -> x +=
+type: self.mlp(self.norm2(x)) -> self.mlp(self.norm2(x)), None
+    a pair, where the task asks for the tokens and nothing else
+not repeatable
+  x + self.mlp(self.norm2(x)) -> F.dropout(x + self.mlp(self.norm2(x)), 0.1)
+""")
 class Block(nn.Module):
     """The block of the chapter."""
 
@@ -36,13 +81,19 @@ class Block(nn.Module):
         return x + self.mlp(self.norm2(x))
 
 
-right("encoder_block")(Block)
+right(Block)
 
 
-right("encoder_block")(EncoderBlock)
+right(EncoderBlock)
 
 
-@right("encoder_block")
+@right
+@wrong_edits("""
+PyTorch's defaults: activation="gelu", layer_norm_eps=1e-6, -> nothing
+  norm_first=True, -> nothing
+ReLU: activation="gelu", -> nothing
+across the batch: batch_first=True, -> nothing
+""")
 def pytorchs(embed_dim, num_heads, mlp_ratio):
     return nn.TransformerEncoderLayer(
         embed_dim,
@@ -55,19 +106,19 @@ def pytorchs(embed_dim, num_heads, mlp_ratio):
     )
 
 
-@right("encoder_block")
+@right
 def timms_block(embed_dim, num_heads, mlp_ratio):
     make = TIMM.models.vision_transformer.Block
     return make(embed_dim, num_heads, mlp_ratio, qkv_bias=True)
 
 
-@right("encoder_block")
+@right
 def torchvisions_block(embed_dim, num_heads, mlp_ratio):
     make = TORCHVISION.models.vision_transformer.EncoderBlock
     return make(num_heads, embed_dim, int(mlp_ratio * embed_dim), 0.1, 0.1)
 
 
-@right("encoder_block")
+@right
 class PreNorms(nn.Module):
     """A block with wrappers around attention and MLP that norm and add."""
 
@@ -99,10 +150,15 @@ class PreNorms(nn.Module):
         self.attend = self.Branch(dim, self.Attention(dim, heads))
 
     def forward(self, x):
-        return self.ff(self.attend(x)), None
+        return self.ff(self.attend(x))
 
 
-@right("encoder_block")
+@right
+@wrong_edits("""
+no scale: (q, k, v) -> (q, k, v, scale=1.0)
+scale late, by D: F.scaled_dot_product_attention(q, k, v)
+  -> (q @ k.mT).softmax(dim=-1) @ v / x.shape[-1] ** 0.5
+""")
 class WithANormOfItsOwn(nn.Module):
     """A block with four matrices for attention and a norm written by hand."""
 
@@ -134,7 +190,7 @@ class WithANormOfItsOwn(nn.Module):
         return x + self.ffn(self.norms[1](x))
 
 
-@right("encoder_block")
+@right
 class TwoSubBlocks(nn.Module):
     """A block with two modules, attention and MLP, each with its own norm."""
 
@@ -163,7 +219,12 @@ class TwoSubBlocks(nn.Module):
         return x
 
 
-@right("encoder_block")
+@right
+@wrong_edits("""
+residual from the normed x
+  middle = attn(norm1(x)) + x -> x = norm1(x); middle = norm2(attn(x) + x)
+  mlp(norm2(middle)) -> mlp(middle)
+""")
 def block_of_callables(x, norm1, attn, norm2, mlp):
     middle = attn(norm1(x)) + x
     return torch.add(middle, mlp(norm2(middle)))
@@ -176,7 +237,7 @@ def normed(x, weight, bias):
     return F.layer_norm(x, x.shape[-1:], weight.flatten(), bias.flatten(), 1e-6)
 
 
-@right("encoder_block")
+@right
 class RawNorms(nn.Module):
     """A block that calls layer norm as a function, on weights of its own."""
 
@@ -220,7 +281,7 @@ class StdNorm(nn.Module):
         return self.a * (x - mean) / (std + 1e-6) + self.b
 
 
-@wrong("encoder_block", "random in training")
+@wrong("random in training")
 class DropsBranchesUnscaled(Block):
     def forward(self, x):
         y = super().forward(x)
@@ -229,146 +290,20 @@ class DropsBranchesUnscaled(Block):
         return x + (y - x) * (torch.rand(len(x), 1, 1) >= 0.2)
 
 
-OF_BLOCK = """
-built in
-  super().__init__() -> super().__init__(); num_heads = 2
-built in
-  super().__init__() -> super().__init__(); num_heads = 4
-parameters
-  super().__init__() -> super().__init__(); mlp_ratio = 0.5
-parameters
-  super().__init__() -> super().__init__(); mlp_ratio = 1
-post-norm
-  x + self.attn(self.norm1(x)) -> self.norm1(x + self.attn(x))
-  x + self.mlp(self.norm2(x)) -> self.norm2(x + self.mlp(x))
-residual from the normed x
-  x = x + self.attn(self.norm1(x)) -> x = self.norm1(x); x = x + self.attn(x)
-  return x + self.mlp(self.norm2(x)) -> x = self.norm2(x); return x + self.mlp(x)
-residual from the normed x at attention
-  x = x + self.attn(self.norm1(x)) -> x = self.norm1(x); x = x + self.attn(x)
-residual from the normed x at the MLP
-  return x + self.mlp(self.norm2(x)) -> x = self.norm2(x); return x + self.mlp(x)
-no residual
-  x + self.attn -> self.attn
-  x + self.mlp -> self.mlp
-no residual at attention
-  x + self.attn -> self.attn
-no residual at the MLP
-  x + self.mlp -> self.mlp
-residual twice
-  x + self -> x + x + self
-one norm for both
-  self.norm2(x) -> self.norm1(x)
-MLP without norm
-  self.norm2(x) -> x
-no norms
-  self.norm1(x) -> x
-  self.norm2(x) -> x
-norm behind the branch
-  self.attn(self.norm1(x)) -> self.norm1(self.attn(x))
-  self.mlp(self.norm2(x)) -> self.norm2(self.mlp(x))
-parallel
-  x = x + self.attn -> attended = self.attn
-  return x + -> return x + attended +
-MLP first
-  self.attn(self.norm1(x)) -> self.mlp(self.norm1(x))
-  self.mlp(self.norm2(x)) -> self.attn(self.norm2(x))
-attention lost
-  x = x + -> y = x +
-  self.norm2(x) -> self.norm2(y)
-eps 1e-5
-  , eps=1e-6 -> nothing
-divided by std + eps
-  nn.LayerNorm(embed_dim, eps=1e-6) -> StdNorm(embed_dim)
-    as in the Annotated Transformer
-tanh GELU
-  int(mlp_ratio * embed_dim))
-  -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.GELU("tanh")
-no activation
-  int(mlp_ratio * embed_dim))
-  -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.Identity()
-more than asked for
-  self.norm1 = -> self.gamma_1 = nn.Parameter(0.1 * torch.ones(embed_dim)); self.norm1 =
-  self.norm2 = -> self.gamma_2 = nn.Parameter(0.1 * torch.ones(embed_dim)); self.norm2 =
-  x + self.attn -> x + self.gamma_1 * self.attn
-  x + self.mlp -> x + self.gamma_2 * self.mlp
-    LayerScale, as in CaiT and timm
-batch in training
-  return x + self.mlp(self.norm2(x)) -> x = x + self.mlp(self.norm2(x)); return x
-  return x -> return x - self.training * x.mean(dim=0, keepdim=True)
-changes its input
-  x = x + -> x +=
-not repeatable
-  x + self.mlp(self.norm2(x)) -> F.dropout(x + self.mlp(self.norm2(x)), 0.1)
-tanh GELU with PyTorch's eps
-  eps=1e-6 -> eps=1e-5
-  int(mlp_ratio * embed_dim))
-  -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.GELU("tanh")
-post-norm with PyTorch's eps
-  eps=1e-6 -> eps=1e-5
-  x + self.attn(self.norm1(x)) -> self.norm1(x + self.attn(x))
-  x + self.mlp(self.norm2(x)) -> self.norm2(x + self.mlp(x))
-no residual with PyTorch's eps
-  eps=1e-6 -> eps=1e-5
-  x + self.attn -> self.attn
-  x + self.mlp -> self.mlp
-attention lost with PyTorch's eps
-  eps=1e-6 -> eps=1e-5
-  x = x + -> y = x +
-  self.norm2(x) -> self.norm2(y)
-"""
-
-OF_NORM_OF_ITS_OWN = """
-no scale
-  (q, k, v) -> (q, k, v, scale=1.0)
-scale late, by D
-  F.scaled_dot_product_attention(q, k, v)
-  -> (q @ k.mT).softmax(dim=-1) @ v / x.shape[-1] ** 0.5
-"""
-
-OF_PYTORCHS = """
-PyTorch's defaults
-  activation="gelu", layer_norm_eps=1e-6, -> nothing
-  norm_first=True, -> nothing
-ReLU
-  activation="gelu", -> nothing
-across the batch
-  batch_first=True, -> nothing
-"""
-
-OF_CALLABLES = """
-residual from the normed x
-  middle = attn(norm1(x)) + x -> x = norm1(x); middle = norm2(attn(x) + x)
-  mlp(norm2(middle)) -> mlp(middle)
-norms swapped
-  norm1(x) -> norm2(x)
-  norm2(middle) -> norm1(middle)
-"""
-
-OF_RAW_NORMS = """
-post-norm
-  x + self.attn(normed(x, w1, b1))[0] -> normed(x + self.attn(x)[0], w1, b1)
-  x + self.fc2(F.gelu(self.fc1(normed(x, w2, b2))))
-  -> normed(x + self.fc2(F.gelu(self.fc1(x))), w2, b2)
-"""
-
 OTHER_PARTS = """
 Flax's attention
   MultiHeadAttention(embed_dim, num_heads) -> AsInFlax(embed_dim, num_heads)
   self.attention(x)[0] -> self.attention(x)
-weight and bias of three axes
-  nn.LayerNorm(embed_dim, eps=1e-6) -> WideNorm(embed_dim)
+weight and bias of three axes: nn.LayerNorm(embed_dim, eps=1e-6) -> WideNorm(embed_dim)
 """
 
 OTHER_NAMES = """
-in Greek, of three axes
-  w1 -> gamma1
+in Greek, of three axes: w1 -> gamma1
   b1 -> beta1
   w2 -> gamma2
   b2 -> beta2
   (D)) -> (1, 1, D))
-by words
-  w1 -> norm1_weight
+by words: w1 -> norm1_weight
   b1 -> norm1_bias
   w2 -> norm2_weight
   b2 -> norm2_bias
@@ -379,8 +314,7 @@ weights first
   self.b1 -> self.shift_a
   self.w2 -> self.scale_b
   self.b2 -> self.shift_b
-in a list of parameters
-  self.w1, self.b1, self.w2, self.b2 -> self.norms
+in a list of parameters: self.w1, self.b1, self.w2, self.b2 -> self.norms
   self.w1 -> w1
   self.b1 -> b1
   self.w2 -> w2
@@ -388,10 +322,5 @@ in a list of parameters
   self.attn = -> self.norms = nn.ParameterList([w1, b1, w2, b2]); self.attn =
 """
 
-right_edits("encoder_block", Block, OTHER_PARTS, AsInFlax=AsInFlax)
-right_edits("encoder_block", RawNorms, OTHER_NAMES)
-wrong_edits("encoder_block", WithANormOfItsOwn, OF_NORM_OF_ITS_OWN)
-wrong_edits("encoder_block", Block, OF_BLOCK)
-wrong_edits("encoder_block", pytorchs, OF_PYTORCHS)
-wrong_edits("encoder_block", block_of_callables, OF_CALLABLES)
-wrong_edits("encoder_block", RawNorms, OF_RAW_NORMS)
+right_edits(OTHER_PARTS, AsInFlax=AsInFlax)(Block)
+right_edits(OTHER_NAMES)(RawNorms)

@@ -8,7 +8,27 @@ from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.encoder_block.shared import TIMM
 
 
-@right("mlp")
+@right
+@wrong_edits("""
+built in: super().__init__() -> super().__init__(); hidden_dim = 10
+built in: super().__init__() -> super().__init__(); embed_dim = 8
+parameters: super().__init__() -> super().__init__(); hidden_dim = 4 * embed_dim
+parameters: super().__init__() -> super().__init__(); hidden_dim = embed_dim // 2
+tanh GELU: nn.GELU() -> nn.GELU(approximate="tanh")
+no activation: nn.GELU(), -> nothing
+activation at the end
+  nn.Linear(hidden_dim, embed_dim) -> nn.Linear(hidden_dim, embed_dim), nn.GELU()
+unused: self.net(x) -> self.net[:2](x)[..., : x.shape[-1]]
+residual inside: self.net(x) -> x + self.net(x)
+norm inside: super().__init__()
+  -> super().__init__(); self.norm = nn.LayerNorm(embed_dim, eps=1e-6)
+  self.net(x) -> self.net(self.norm(x))
+batch in training: super().__init__()
+  -> super().__init__(); self.norm = nn.BatchNorm1d(embed_dim, affine=False)
+  return self.net(x) -> x = self.net(x); return x
+  return x -> return self.norm(x.mT).mT if self.training else x
+not repeatable: self.net(x) -> F.dropout(self.net(x), 0.5)
+""")
 class TwoLayers(nn.Module):
     def __init__(self, embed_dim, hidden_dim):
         super().__init__()
@@ -24,7 +44,7 @@ class TwoLayers(nn.Module):
         return self.net(x)
 
 
-@right("mlp")
+@right
 class WithMatricesOfItsOwn(nn.Module):
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -38,7 +58,7 @@ class WithMatricesOfItsOwn(nn.Module):
         return hidden * torch.distributions.Normal(0, 1).cdf(hidden) @ self.W2 + self.b2
 
 
-@right("mlp")
+@right
 class WithConvolutions(nn.Module):
     def __init__(self, embed_dim, hidden_dim):
         super().__init__()
@@ -50,19 +70,19 @@ class WithConvolutions(nn.Module):
         return self.second(F.gelu(self.first(x))).squeeze(-1).transpose(1, 2)
 
 
-@right("mlp")
+@right
 def timms(embed_dim, hidden_dim):
     return TIMM.layers.Mlp(embed_dim, hidden_dim)
 
 
-@right("mlp")
+@right
 def mlp_with_weights(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias):
     hidden = torch.einsum("btd,md->btm", x, fc1_weight) + fc1_bias
     hidden = hidden * (1 + torch.erf(hidden / math.sqrt(2))) / 2
     return F.linear(hidden, fc2_weight, fc2_bias)
 
 
-@right("mlp")
+@right
 class WithTensorsOfItsOwn(nn.Module):
     def __init__(self, D, M):
         super().__init__()
@@ -74,68 +94,19 @@ class WithTensorsOfItsOwn(nn.Module):
         return F.gelu(x @ self.a.T + self.b) @ self.c.T + self.d
 
 
-@wrong("mlp", "ReLU")
+@wrong("ReLU")
 class WithTensorsAndAReLU(WithTensorsOfItsOwn):
     def forward(self, x):
         return F.relu(x @ self.a.T + self.b) @ self.c.T + self.d
 
 
-@right("mlp")
+@right
 class DropsNumbersInTraining(TwoLayers):
     def forward(self, x):
         return F.dropout(super().forward(x), 0.1, self.training)
 
 
-@wrong("mlp", "reshape")
+@wrong("reshape")
 class Squeezed(TwoLayers):
     def forward(self, x):
         return super().forward(x).squeeze()
-
-
-OF_LAYERS = """
-built in
-  super().__init__() -> super().__init__(); hidden_dim = 10
-built in
-  super().__init__() -> super().__init__(); embed_dim = 8
-parameters
-  super().__init__() -> super().__init__(); hidden_dim = 4 * embed_dim
-parameters
-  super().__init__() -> super().__init__(); hidden_dim = embed_dim // 2
-ReLU
-  nn.GELU -> nn.ReLU
-tanh GELU
-  nn.GELU() -> nn.GELU(approximate="tanh")
-SiLU
-  nn.GELU -> nn.SiLU
-no activation
-  nn.GELU(), -> nothing
-activation at the end
-  nn.Linear(hidden_dim, embed_dim) -> nn.Linear(hidden_dim, embed_dim), nn.GELU()
-activation only at the end
-  nn.GELU(), -> nothing
-  nn.Linear(hidden_dim, embed_dim) -> nn.Linear(hidden_dim, embed_dim), nn.GELU()
-unused
-  self.net(x) -> self.net[:2](x)[..., : x.shape[-1]]
-residual inside
-  self.net(x) -> x + self.net(x)
-norm inside
-  super().__init__()
-  -> super().__init__(); self.norm = nn.LayerNorm(embed_dim, eps=1e-6)
-  self.net(x) -> self.net(self.norm(x))
-batch in training
-  super().__init__()
-  -> super().__init__(); self.norm = nn.BatchNorm1d(embed_dim, affine=False)
-  return self.net(x) -> x = self.net(x); return x
-  return x -> return self.norm(x.mT).mT if self.training else x
-norm inside, eps 1e-5
-  super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(embed_dim)
-  self.net(x) -> self.net(self.norm(x))
-not repeatable
-  self.net(x) -> F.dropout(self.net(x), 0.5)
-"""
-
-OF_FUNCTION = """
-"""
-
-wrong_edits("mlp", TwoLayers, OF_LAYERS)
-wrong_edits("mlp", mlp_with_weights, OF_FUNCTION)

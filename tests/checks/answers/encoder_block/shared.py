@@ -1,12 +1,10 @@
 import torch
 
-from tests.checks.answers import right
 from vit_steps import optional
 
 TIMM, TORCHVISION = optional.timm(), optional.torchvision()
 
 
-@right("layer_norm")
 def by_the_formula(x, weight, bias, eps=1e-6):
     mean = x.mean(-1, keepdim=True)
     var = ((x - mean) ** 2).mean(-1, keepdim=True)

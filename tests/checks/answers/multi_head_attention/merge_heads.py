@@ -3,19 +3,32 @@ import torch
 from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.multi_head_attention.shared import merge_with_einops
 
+right(merge_with_einops)
 
-@right("merge_heads")
+
+@right
+@wrong_edits("""
+view instead of transpose: x.transpose(1, 2).contiguous().view -> x.reshape
+averaged: x.transpose(1, 2).contiguous().view(B, T, h * d) -> x.sum(1) / h
+none: return x -> x
+raises: .contiguous() -> nothing
+built in: view(B, T -> view(5, -1
+T and h mixed up: view(B, T, h * d) -> view(B, h, -1)
+""")
 def merge_with_contiguous(x):
     B, h, T, d = x.shape
     return x.transpose(1, 2).contiguous().view(B, T, h * d)
 
 
-@right("merge_heads")
+@right
+@wrong_edits("""
+moved: range(x.shape[1]) -> reversed(range(x.shape[1]))
+""")
 def merge_with_cat(x):
     return torch.cat([x[:, i] for i in range(x.shape[1])], dim=-1)
 
 
-@right("merge_heads")
+@right
 def merge_number_by_number(x):
     B, h, T, d = x.shape
     merged = x.new_zeros(B, T, h * d)
@@ -24,38 +37,9 @@ def merge_number_by_number(x):
     return merged
 
 
-OF_CONTIGUOUS = """
-view instead of transpose
-  x.transpose(1, 2).contiguous().view -> x.reshape
-averaged
-  x.transpose(1, 2).contiguous().view(B, T, h * d) -> x.sum(1) / h
-summed
-  x.transpose(1, 2).contiguous().view(B, T, h * d) -> torch.einsum("bhtd->btd", x)
-none
-  return x -> x
-raises
-  .contiguous() -> nothing
-built in
-  view(B, T -> view(5, -1
-T and h mixed up
-  view(B, T, h * d) -> view(B, h, -1)
-"""
-
-OF_EINOPS = """
-d before h
-  (h d) -> (d h)
-"""
-
-OF_CAT = """
-moved
-  range(x.shape[1]) -> reversed(range(x.shape[1]))
-"""
-
-wrong_edits("merge_heads", merge_with_contiguous, OF_CONTIGUOUS)
-wrong_edits("merge_heads", merge_with_einops, OF_EINOPS)
-wrong_edits("merge_heads", merge_with_cat, OF_CAT)
+wrong_edits("d before h: (h d) -> (d h)")(merge_with_einops)
 
 
-@wrong("merge_heads", "reshape")
+@wrong("reshape")
 def squeezed(x):
     return x.transpose(1, 2).flatten(2).squeeze()

@@ -13,6 +13,64 @@ from tests.checks.answers.multi_head_attention.shared import (
 from vit_steps import MultiHeadAttention
 
 
+@wrong_edits("""
+built in: super().__init__() -> super().__init__(); num_heads = 2
+built in: super().__init__() -> super().__init__(); num_heads = 3
+no super: super().__init__() -> pass
+hidden: self.query = nn.Linear(embed_dim, embed_dim)
+  -> self.three = [nn.Linear(embed_dim, embed_dim) for _ in range(3)]
+  self.key = nn.Linear(embed_dim, embed_dim) -> pass
+  self.value = nn.Linear(embed_dim, embed_dim) -> pass
+  (self.query, self.key, self.value) -> self.three
+misspelt __init__: def __init__ -> def _init_
+causal: super().__init__()
+  -> super().__init__(); self.register_buffer("past", torch.ones(1, 1, 64, 64).tril())
+  return q @ -> T = q.shape[2]; hidden = self.past[:, :, :T, :T] == 0; return (q @
+  math.sqrt(self.d) -> math.sqrt(self.d)).masked_fill(hidden, float("-inf"))
+heads too wide: num_heads, embed_dim // num_heads -> num_heads, embed_dim
+  nn.Linear(embed_dim, embed_dim) -> nn.Linear(embed_dim, num_heads * embed_dim)
+  self.out = nn.Linear(embed_dim, num_heads * embed_dim)
+  -> self.out = nn.Linear(num_heads * embed_dim, embed_dim)
+no projection
+  self.value = nn.Linear(embed_dim, embed_dim) -> self.value = nn.Identity()
+    three matrices, and the values are the tokens themselves
+scale by D: math.sqrt(self.d) -> math.sqrt(self.h * self.d)
+no scale: / math.sqrt(self.d) -> nothing
+scale late, by D: / math.sqrt(self.d) -> nothing
+  softmax(dim=-1) -> softmax(dim=-1) / (self.d * self.h) ** 0.5
+not finite: self.scores(q, k).softmax(dim=-1)
+  -> (e := self.scores(q, k).exp()) / e.sum(dim=-1, keepdim=True)
+    exponentials too large
+softmax over queries: dim=-1 -> dim=2
+softmax over heads: dim=-1 -> dim=1
+heads joined by view: x.transpose(1, 2).reshape -> x.reshape
+raises: transpose(1, 2).reshape -> transpose(1, 2).view
+    not contiguous
+attention among heads: self.d).transpose(1, 2) -> self.d)
+  x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1) -> x.flatten(2)
+split and joined by view
+  x.shape[1], self.h, self.d).transpose(1, 2) -> self.h, x.shape[1], self.d)
+  x.transpose(1, 2).reshape -> x.reshape
+d before h: x.view(x.shape[0], x.shape[1], self.h, self.d).transpose(1, 2)
+  -> rearrange(x, "b t (d h) -> b h t d", h=self.h)
+  x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
+  -> rearrange(x, "b h t d -> b t (d h)")
+d before h in the merge: x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
+  -> rearrange(x, "b h t d -> b t (d h)")
+unused: self.scores(q, k) -> self.scores(q, q)
+    the keys forgotten
+one head: self.split(f(x)) -> f(x)
+  self.merge(self.scores(q, k).softmax(dim=-1) @ v)
+  -> F.scaled_dot_product_attention(q, k, v)
+residual inside: return self.out( -> return x + self.out(
+wrong in training: return self.out( -> return (1 + self.training) * self.out(
+weights first: return self.out
+  -> weights = self.scores(q, k).softmax(dim=-1); return weights, self.out
+not repeatable: return self.out -> return F.dropout(self.out
+  @ v)) -> @ v)), 0.1)
+    dropout without eval
+depends on the batch: return self.out( -> return x.mean(0) * 1e-2 + self.out(
+""")
 class Heads(nn.Module):
     """The code of most tutorials."""
 
@@ -38,10 +96,13 @@ class Heads(nn.Module):
         return self.out(self.merge(self.scores(q, k).softmax(dim=-1) @ v))
 
 
-right("multi_head_attention")(Heads)
+right(Heads)
 
 
-@right("multi_head_attention")
+@right
+@wrong_edits("""
+across the batch: , batch_first=True -> nothing
+""")
 class PyTorchs(nn.Module):
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -51,7 +112,7 @@ class PyTorchs(nn.Module):
         return self.attention(x, x, x)
 
 
-@right("multi_head_attention")
+@right
 class HeadByHead(nn.Module):
     def __init__(self, dim, n):
         super().__init__()
@@ -69,7 +130,7 @@ class HeadByHead(nn.Module):
         return self.mix(torch.cat(found, dim=-1)), None
 
 
-@right("multi_head_attention")
+@right
 class Interleaved(nn.Module):
     """One joint parameter in which each head's q, k and v are neighbours."""
 
@@ -87,7 +148,13 @@ class Interleaved(nn.Module):
         return rearrange(weights @ qkv[2], "b h t d -> b t (h d)") @ self.W_o
 
 
-@right("multi_head_attention")
+@right
+@wrong_edits("""
+not finite: found = F.scaled_dot_product_attention(q, k, v)
+  -> e = (q @ k.mT / q.shape[-1] ** 0.5).exp(); found = e / e.sum(-1, keepdim=True) @ v
+heads split by view
+  split_with_einops(part, num_heads) -> part.reshape(len(x), num_heads, x.shape[1], -1)
+""")
 def as_a_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads):
     q, k, v = F.linear(x, qkv_weight, qkv_bias).chunk(3, dim=-1)
     q, k, v = (split_with_einops(part, num_heads) for part in (q, k, v))
@@ -95,7 +162,7 @@ def as_a_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads):
     return F.linear(merge_with_einops(found), proj_weight, proj_bias)
 
 
-@wrong("multi_head_attention", "no scale")
+@wrong("no scale")
 def unscaled_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads):
     q, k, v = F.linear(x, qkv_weight, qkv_bias).chunk(3, dim=-1)
     q, k, v = (split_with_einops(part, num_heads) for part in (q, k, v))
@@ -103,6 +170,17 @@ def unscaled_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads
     return F.linear(merge_with_einops(found), proj_weight, proj_bias)
 
 
+@wrong_edits("""
+no projection: self.proj = nn.Linear(embed_dim, embed_dim) -> pass
+  self.proj_drop(self.proj(x)) -> x
+qkv cut by view: qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
+  -> qkv.view(B, 3, self.h, T, self.d).unbind(1)
+heads split by view
+  qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
+  -> qkv.view(B, self.h, T, 3 * self.d).chunk(3, dim=-1)
+raises: 3, self.h, self.d -> self.h, 3, self.d
+    the heads taken for the three
+""")
 class JointHeads(nn.Module):
     """timm's joint layer."""
 
@@ -125,10 +203,14 @@ class JointHeads(nn.Module):
         return self.proj_drop(self.proj(x))
 
 
-right("multi_head_attention")(JointHeads)
+right(JointHeads)
 
 
-@right("multi_head_attention")
+@right
+@wrong_edits("""
+norm inside: super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(dim)
+  self.to_qkv(x) -> self.to_qkv(self.norm(x))
+""")
 class AsLucidrains(nn.Module):
     def __init__(self, dim, heads, dropout=0.0):
         super().__init__()
@@ -146,7 +228,7 @@ class AsLucidrains(nn.Module):
         return self.to_out(rearrange(torch.matmul(attn, v), "b h n d -> b n (h d)"))
 
 
-@right("multi_head_attention")
+@right
 class AsHuggingFace(nn.Module):
     """Separate q, k and v, a module for the projection, and a tuple as the output."""
 
@@ -173,7 +255,7 @@ class AsHuggingFace(nn.Module):
         return (context, probs) if output_attentions else (context,)
 
 
-@right("multi_head_attention")
+@right
 class AsD2l(nn.Module):
     """Lazy layers, and heads merged into the batch."""
 
@@ -197,7 +279,7 @@ class AsD2l(nn.Module):
         return self.W_o(found.flatten(2))
 
 
-@right("multi_head_attention")
+@right
 class AsInJax(nn.Module):
     """Weights of three axes, (D, h, d) and (h, d, D), and only einsum."""
 
@@ -218,7 +300,7 @@ class AsInJax(nn.Module):
         return torch.einsum("bhqk,bkhd,hdm->bqm", weights, v, self.out)
 
 
-@right("multi_head_attention")
+@right
 class AsArena(nn.Module):
     """Weights of three axes with the heads first, and biases of two axes."""
 
@@ -243,7 +325,7 @@ class AsArena(nn.Module):
         return torch.einsum("bqhd,hdm->bqm", found, self.W_O) + self.b_O
 
 
-@right("multi_head_attention")
+@right
 def head_by_head_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
     D = x.shape[-1]
     d = D // num_heads
@@ -259,7 +341,7 @@ def head_by_head_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
     return total
 
 
-@right("multi_head_attention")
+@right
 class OneLayerAHead(nn.Module):
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -277,7 +359,7 @@ class OneLayerAHead(nn.Module):
         return self.out(torch.cat(found, dim=-1))
 
 
-@right("multi_head_attention")
+@right
 class AllInOneTensor(nn.Module):
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -315,15 +397,15 @@ class BiasOfTheOutputAlone(nn.Module):
         return self.mapped(found, "o")
 
 
-right("multi_head_attention")(BiasOfTheOutputAlone)
+right(BiasOfTheOutputAlone)
 
 
-@right("multi_head_attention")
+@right
 class BiasesInAnyOrder(BiasOfTheOutputAlone):
     order = ("wq", "wv", "bq", "bv", "wk", "wo", "bo")
 
 
-@wrong("multi_head_attention", "values")
+@wrong("values")
 class WindowsOf64(Heads):
     def forward(self, x):
         attend = super().forward
@@ -338,7 +420,7 @@ def attended(q, k, v):
     return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(dim=-1) @ v
 
 
-@right("multi_head_attention")
+@right
 class AsInKeras(nn.Module):
     def __init__(self, D, h):
         super().__init__()
@@ -358,7 +440,7 @@ class AsInKeras(nn.Module):
         )
 
 
-@right("multi_head_attention")
+@right
 class AsInFlax(nn.Module):
     def __init__(self, D, h):
         super().__init__()
@@ -371,7 +453,7 @@ class AsInFlax(nn.Module):
         return torch.einsum("bhtd,hdD->btD", found, self.out_kernel) + self.out_bias
 
 
-@right("multi_head_attention")
+@right
 class HeadsInFront(nn.Module):
     def __init__(self, D, h):
         super().__init__()
@@ -383,7 +465,7 @@ class HeadsInFront(nn.Module):
         return torch.einsum("bhtd,hdD->btD", attended(*qkv), self.o) + self.c
 
 
-@right("multi_head_attention")
+@right
 class OneBiasOfAllOutputs(nn.Module):
     def __init__(self, D, h):
         super().__init__()
@@ -396,7 +478,7 @@ class OneBiasOfAllOutputs(nn.Module):
         return self.bias + sum(out(found[:, i]) for i, out in enumerate(self.outs))
 
 
-@wrong("multi_head_attention", "result kept")
+@wrong("result kept")
 class KeepsTheResultOfEachShape(Heads):
     def forward(self, x):
         kept = self.__dict__.setdefault("kept", {})
@@ -405,7 +487,7 @@ class KeepsTheResultOfEachShape(Heads):
         return kept[x.shape]
 
 
-@wrong("multi_head_attention", "not repeatable")
+@wrong("not repeatable")
 class KeepsKeysAndValues(MultiHeadAttention):
     def forward(self, x):
         q, k, v = self.qkv(x).unflatten(-1, (3, self.num_heads, -1)).unbind(2)
@@ -418,7 +500,7 @@ class KeepsKeysAndValues(MultiHeadAttention):
         return self.proj(found.transpose(1, 2).flatten(2))
 
 
-@right("multi_head_attention")
+@right
 class DropsWeightsInTraining(MultiHeadAttention):
     def forward(self, x):
         q, k, v = self.qkv(x).unflatten(-1, (3, self.num_heads, -1)).unbind(2)
@@ -428,144 +510,8 @@ class DropsWeightsInTraining(MultiHeadAttention):
         return self.proj(found.transpose(1, 2).flatten(2))
 
 
-OF_HEADS = """
-built in
-  super().__init__() -> super().__init__(); num_heads = 2
-built in
-  super().__init__() -> super().__init__(); num_heads = 3
-no super
-  super().__init__() -> pass
-hidden
-  self.query = nn.Linear(embed_dim, embed_dim)
-  -> self.three = [nn.Linear(embed_dim, embed_dim) for _ in range(3)]
-  self.key = nn.Linear(embed_dim, embed_dim) -> pass
-  self.value = nn.Linear(embed_dim, embed_dim) -> pass
-  (self.query, self.key, self.value) -> self.three
-misspelt __init__
-  def __init__ -> def _init_
-causal
-  super().__init__()
-  -> super().__init__(); self.register_buffer("past", torch.ones(1, 1, 64, 64).tril())
-  return q @ -> T = q.shape[2]; hidden = self.past[:, :, :T, :T] == 0; return (q @
-  math.sqrt(self.d) -> math.sqrt(self.d)).masked_fill(hidden, float("-inf"))
-heads too wide
-  num_heads, embed_dim // num_heads -> num_heads, embed_dim
-  nn.Linear(embed_dim, embed_dim) -> nn.Linear(embed_dim, num_heads * embed_dim)
-  self.out = nn.Linear(embed_dim, num_heads * embed_dim)
-  -> self.out = nn.Linear(num_heads * embed_dim, embed_dim)
-no projection
-  self.value = nn.Linear(embed_dim, embed_dim) -> self.value = nn.Identity()
-    three matrices, and the values are the tokens themselves
-scale by D
-  math.sqrt(self.d) -> math.sqrt(self.h * self.d)
-scale by tokens
-  math.sqrt(self.d) -> math.sqrt(q.shape[2])
-no scale
-  / math.sqrt(self.d) -> nothing
-scale late, by d
-  / math.sqrt(self.d) -> nothing
-  softmax(dim=-1) -> softmax(dim=-1) / self.d**0.5
-    as in one tutorial
-scale late, by D
-  / math.sqrt(self.d) -> nothing
-  softmax(dim=-1) -> softmax(dim=-1) / (self.d * self.h) ** 0.5
-not finite
-  self.scores(q, k).softmax(dim=-1)
-  -> (e := self.scores(q, k).exp()) / e.sum(dim=-1, keepdim=True)
-    exponentials too large
-softmax over queries
-  dim=-1 -> dim=2
-softmax over heads
-  dim=-1 -> dim=1
-heads joined by view
-  x.transpose(1, 2).reshape -> x.reshape
-raises
-  transpose(1, 2).reshape -> transpose(1, 2).view
-    not contiguous
-heads averaged
-  x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
-  -> x.mean(1).repeat(1, 1, self.h)
-attention among heads
-  self.d).transpose(1, 2) -> self.d)
-  x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1) -> x.flatten(2)
-split and joined by view
-  x.shape[1], self.h, self.d).transpose(1, 2) -> self.h, x.shape[1], self.d)
-  x.transpose(1, 2).reshape -> x.reshape
-d before h
-  x.view(x.shape[0], x.shape[1], self.h, self.d).transpose(1, 2)
-  -> rearrange(x, "b t (d h) -> b h t d", h=self.h)
-  x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
-  -> rearrange(x, "b h t d -> b t (d h)")
-d before h in the merge
-  x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
-  -> rearrange(x, "b h t d -> b t (d h)")
-unused
-  self.scores(q, k) -> self.scores(q, q)
-    the keys forgotten
-one head
-  self.split(f(x)) -> f(x)
-  self.merge(self.scores(q, k).softmax(dim=-1) @ v)
-  -> F.scaled_dot_product_attention(q, k, v)
-residual inside
-  return self.out( -> return x + self.out(
-wrong in training
-  return self.out( -> return (1 + self.training) * self.out(
-weights first
-  return self.out
-  -> weights = self.scores(q, k).softmax(dim=-1); return weights, self.out
-not repeatable
-  return self.out -> return F.dropout(self.out
-  @ v)) -> @ v)), 0.1)
-    dropout without eval
-depends on the batch
-  return self.out( -> return x.mean(0) * 1e-2 + self.out(
-"""
-
-OF_JOINT = """
-no projection
-  self.proj = nn.Linear(embed_dim, embed_dim) -> pass
-  self.proj_drop(self.proj(x)) -> x
-qkv cut by view
-  qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
-  -> qkv.view(B, 3, self.h, T, self.d).unbind(1)
-heads split by view
-  qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
-  -> qkv.view(B, self.h, T, 3 * self.d).chunk(3, dim=-1)
-attention among heads
-  permute(2, 0, 3, 1, 4) -> permute(2, 0, 1, 3, 4)
-  @ v).transpose(1, 2) -> @ v)
-raises
-  3, self.h, self.d -> self.h, 3, self.d
-    the heads taken for the three
-"""
-
-OF_LUCIDRAINS = """
-norm inside
-  super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(dim)
-  self.to_qkv(x) -> self.to_qkv(self.norm(x))
-"""
-
-OF_PYTORCHS = """
-across the batch
-  , batch_first=True -> nothing
-weights first, averaged
-  self.attention(x, x, x) -> self.attention(x, x, x)[::-1]
-"""
-
-OF_HEADS_IN_FRONT = """
-"""
-
-OF_FUNCTION = """
-not finite
-  found = F.scaled_dot_product_attention(q, k, v)
-  -> e = (q @ k.mT / q.shape[-1] ** 0.5).exp(); found = e / e.sum(-1, keepdim=True) @ v
-heads split by view
-  split_with_einops(part, num_heads) -> part.reshape(len(x), num_heads, x.shape[1], -1)
-"""
-
 DROPOUT = """
-dropout, and no attention weights
-  batch_first=True -> dropout=0.2, batch_first=True
+dropout, and no attention weights: batch_first=True -> dropout=0.2, batch_first=True
   self.attention(x, x, x) -> self.attention(x, x, x)[0]
 """
 
@@ -584,16 +530,14 @@ each head's q, k and v are neighbours
 """
 
 OUTPUT_OF_THREE = """
-an output layer for each head
-  self.mix = nn.Linear(dim, dim)
+an output layer for each head: self.mix = nn.Linear(dim, dim)
   -> self.mix = nn.ModuleList([nn.Linear(dim // n, dim, bias=False) for _ in range(n)])
   self.mix(torch.cat(found, dim=-1)), None
   -> sum(layer(head) for layer, head in zip(self.mix, found))
 """
 
 OUTPUT_A_HEAD = """
-an output layer for each head
-  self.out = nn.Linear(embed_dim, embed_dim)
+an output layer for each head: self.out = nn.Linear(embed_dim, embed_dim)
   -> self.out = nn.ModuleList([nn.Linear(d, embed_dim) for _ in range(num_heads)])
   self.out(torch.cat(found, dim=-1))
   -> sum(layer(head) for layer, head in zip(self.out, found))
@@ -614,15 +558,9 @@ q, k and v in one tensor, and the projection a layer
   merge_with_einops(found) @ self.W[3] -> self.proj(merge_with_einops(found))
 """
 
-right_edits("multi_head_attention", PyTorchs, DROPOUT)
-right_edits("multi_head_attention", Heads, MATRICES)
-right_edits("multi_head_attention", JointHeads, NEIGHBOURS)
-right_edits("multi_head_attention", HeadByHead, OUTPUT_OF_THREE)
-right_edits("multi_head_attention", OneLayerAHead, OUTPUT_A_HEAD)
-right_edits("multi_head_attention", AllInOneTensor, BIASES)
-wrong_edits("multi_head_attention", Heads, OF_HEADS)
-wrong_edits("multi_head_attention", JointHeads, OF_JOINT)
-wrong_edits("multi_head_attention", AsLucidrains, OF_LUCIDRAINS)
-wrong_edits("multi_head_attention", PyTorchs, OF_PYTORCHS)
-wrong_edits("multi_head_attention", HeadsInFront, OF_HEADS_IN_FRONT)
-wrong_edits("multi_head_attention", as_a_function, OF_FUNCTION)
+right_edits(DROPOUT)(PyTorchs)
+right_edits(MATRICES)(Heads)
+right_edits(NEIGHBOURS)(JointHeads)
+right_edits(OUTPUT_OF_THREE)(HeadByHead)
+right_edits(OUTPUT_A_HEAD)(OneLayerAHead)
+right_edits(BIASES)(AllInOneTensor)

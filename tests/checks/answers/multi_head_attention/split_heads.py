@@ -3,19 +3,31 @@ import torch
 from tests.checks.answers import right, wrong_edits
 from tests.checks.answers.multi_head_attention.shared import split_with_einops
 
+right(split_with_einops)
 
-@right("split_heads")
+
+@right
+@wrong_edits("""
+view instead of transpose
+  T, num_heads, D // num_heads).permute(0, 2, 1, 3) -> num_heads, T, D // num_heads)
+no gradient: x.view -> x.detach().view
+raises: D // num_heads -> D
+""")
 def split_with_view(x, num_heads):
     B, T, D = x.size()
     return x.view(B, T, num_heads, D // num_heads).permute(0, 2, 1, 3)
 
 
-@right("split_heads")
+@right
+@wrong_edits("""
+no transpose: dim=1 -> dim=2
+tokens split: dim=-1 -> dim=1
+""")
 def split_with_chunks(x, num_heads):
     return torch.stack(torch.chunk(x, num_heads, dim=-1), dim=1)
 
 
-@right("split_heads")
+@right
 def split_with_loops(x, num_heads):
     d = x.shape[2] // num_heads
     return torch.stack(
@@ -26,40 +38,18 @@ def split_with_loops(x, num_heads):
     )
 
 
-@right("split_heads")
+@right
 def split_by_hand_with_gather(x, num_heads):
     columns = torch.arange(x.shape[2]).reshape(num_heads, -1)  # (h, d)
     return x[:, :, columns].movedim(2, 1)
 
 
 OF_EINOPS = """
-no transpose
-  b h t d -> b t h d
-d before h
-  (h d) -> (d h)
-d is h
-  (h d) -> (d h)
+d before h: (h d) -> (d h)
+d is h: (h d) -> (d h)
   b h t d -> b d t h
-dtype
-  rearrange(x, -> rearrange(x.float(),
+dtype: rearrange(x, -> rearrange(x.float(),
 """
 
-OF_VIEW = """
-view instead of transpose
-  T, num_heads, D // num_heads).permute(0, 2, 1, 3) -> num_heads, T, D // num_heads)
-no gradient
-  x.view -> x.detach().view
-raises
-  D // num_heads -> D
-"""
 
-OF_CHUNKS = """
-no transpose
-  dim=1 -> dim=2
-tokens split
-  dim=-1 -> dim=1
-"""
-
-wrong_edits("split_heads", split_with_einops, OF_EINOPS)
-wrong_edits("split_heads", split_with_view, OF_VIEW)
-wrong_edits("split_heads", split_with_chunks, OF_CHUNKS)
+wrong_edits(OF_EINOPS)(split_with_einops)

@@ -12,9 +12,22 @@ from tests.checks.answers.patch_embedding.shared import (
     cut_with_loops,
 )
 
-right("patch_embedding")(vit_steps.PatchEmbedding)
+right(vit_steps.PatchEmbedding)
 
 
+@wrong_edits("""
+built in: nn.Conv2d(in_chans -> nn.Conv2d(3
+built in: embed_dim, patch_size -> 10, patch_size
+stride left out: , stride=patch_size -> nothing
+no super: super().__init__() -> pass
+reshaped instead of transposed: return self.proj(x) -> x = self.proj(x)
+  .flatten(2).transpose(1, 2) -> ; return x.reshape(x.shape[0], -1, x.shape[1])
+rows and columns swapped: self.proj(x).flatten(2).transpose(1, 2)
+  -> rearrange(self.proj(x), "b d h w -> b (w h) d")
+activation: transpose(1, 2) -> transpose(1, 2).relu()
+not repeatable: self.proj(x) -> F.dropout(self.proj(x), 0.1)
+    dropout without eval
+""")
 class Convolved(nn.Module):
     """The code of most libraries."""
 
@@ -27,9 +40,10 @@ class Convolved(nn.Module):
         return self.proj(x).flatten(2).transpose(1, 2)
 
 
-right("patch_embedding")(Convolved)
+right(Convolved)
 
 
+@wrong_edits("rows and columns swapped: b (h w) -> b (w h)")
 class Cut(nn.Module):
     """Patches by einops, flattened with the pixels first, and a linear layer."""
 
@@ -46,15 +60,23 @@ class Cut(nn.Module):
         return self.to_patch_embedding(img)
 
 
-right("patch_embedding")(Cut)
+right(Cut)
 
 
-@right("patch_embedding")
+@right
 class CutColumnByColumn(Cut):
     pattern = "b c (h p1) (w p2) -> b (h w) (p2 p1 c)"
 
 
-@right("patch_embedding")
+@right
+@wrong_edits("""
+view instead of cutting
+  cut_with_loops(images, self.P) -> images.view(len(images), -1, len(self.E))
+starts too wide: * numbers**-0.5 -> nothing
+not a parameter
+  self.E = nn.Parameter(torch.randn(numbers, embed_dim) * numbers**-0.5) -> pass
+  @ self.E -> nothing
+""")
 class Multiplied(nn.Module):
     """A matrix as a parameter, without a bias, as in the paper's equation 1."""
 
@@ -68,7 +90,7 @@ class Multiplied(nn.Module):
         return cut_with_loops(images, self.P) @ self.E
 
 
-@right("patch_embedding")
+@right
 class Unshuffled(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -79,7 +101,7 @@ class Unshuffled(nn.Module):
         return rearrange(self.mix(self.down(images)), "b d h w -> b (h w) d")
 
 
-@right("patch_embedding")
+@right
 class Summed(nn.Module):
     """A filter for each output, with its axes in another order."""
 
@@ -96,7 +118,7 @@ class Summed(nn.Module):
         return torch.einsum("bncpq,pqcd->bnd", x, self.filters) + self.offset
 
 
-@right("patch_embedding")
+@right
 class Unfolded(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -107,23 +129,35 @@ class Unfolded(nn.Module):
         return self.embed(self.cut(images)).permute(0, 2, 1)
 
 
-@right("patch_embedding")
+@right
+@wrong_edits("""
+stride left out: , stride=patch_size -> nothing
+reshaped instead of transposed: return F.conv2d -> x = F.conv2d
+  .flatten(2).mT -> ; return x.reshape(x.shape[0], -1, x.shape[1])
+""")
 def embedded_by_convolution(images, weight, bias, patch_size):
     return F.conv2d(images, weight, bias, stride=patch_size).flatten(2).mT
 
 
-@right("patch_embedding")
+@right
+@wrong_edits("""
+flatten order: cut_with_einops(images, patch_size)
+  -> rearrange(images, "b c (h p) (w q) -> b (h w) (p q c)", p=patch_size, q=patch_size)
+weight reshaped: weight.flatten(1).T -> weight.reshape(-1, len(weight))
+view instead of cutting: cut_with_einops(images, patch_size)
+  -> images.reshape(len(images), -1, weight[0].numel())
+""")
 def embedded_by_matrix(images, weight, bias, patch_size):
     return cut_with_einops(images, patch_size) @ weight.flatten(1).T + bias
 
 
-@right("patch_embedding")
+@right
 def embedded_by_sum(x, w, b, p):
     x = rearrange(x, "b c (h p) (w q) -> b (h w) c p q", p=p, q=p)
     return einops.einsum(x, w, "b n c p q, d c p q -> b n d") + b
 
 
-@wrong("patch_embedding", "parameters")
+@wrong("parameters")
 class Pooled(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -134,7 +168,7 @@ class Pooled(nn.Module):
         return self.linear(self.pool(images).flatten(2).mT)
 
 
-@wrong("patch_embedding", "parameters")
+@wrong("parameters")
 class WholeImage(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -145,7 +179,7 @@ class WholeImage(nn.Module):
         return self.linear(images.flatten(1)).unflatten(1, (self.N, -1))
 
 
-@right("patch_embedding")
+@right
 class InSpaceAndChannels(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -156,7 +190,7 @@ class InSpaceAndChannels(nn.Module):
         return self.conv(images[:, None]).flatten(2).permute(0, 2, 1)
 
 
-@right("patch_embedding")
+@right
 class OneLayerAChannel(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -171,89 +205,7 @@ class OneLayerAChannel(nn.Module):
         return sum(layer(vit_steps.patchify(x, self.patch_size)) for layer, x in pairs)
 
 
-@wrong("patch_embedding", "unused")
+@wrong("unused")
 class FirstChannelAlone(OneLayerAChannel):
     def forward(self, images):
         return self.layers[0](vit_steps.patchify(images[:, :1], self.patch_size))
-
-
-OF_CONVOLVED = """
-built in
-  nn.Conv2d(in_chans -> nn.Conv2d(3
-built in
-  embed_dim, patch_size -> 10, patch_size
-stride left out
-  , stride=patch_size -> nothing
-no super
-  super().__init__() -> pass
-tokens last
-  .transpose(1, 2) -> nothing
-reshaped instead of transposed
-  return self.proj(x) -> x = self.proj(x)
-  .flatten(2).transpose(1, 2) -> ; return x.reshape(x.shape[0], -1, x.shape[1])
-rows and columns swapped
-  self.proj(x).flatten(2).transpose(1, 2)
-  -> rearrange(self.proj(x), "b d h w -> b (w h) d")
-activation
-  transpose(1, 2) -> transpose(1, 2).relu()
-normalised
-  return self.proj(x) -> x = self.proj(x)
-  transpose(1, 2) -> transpose(1, 2); return F.layer_norm(x, x.shape[-1:])
-image transposed
-  self.proj(x) -> self.proj(x.permute(0, 1, 3, 2))
-divided by 255
-  self.proj(x) -> self.proj(x / 255.0)
-not repeatable
-  self.proj(x) -> F.dropout(self.proj(x), 0.1)
-    dropout without eval
-"""
-
-OF_CUT = """
-rows and columns swapped
-  b (h w) -> b (w h)
-every n-th pixel
-  (h p1) (w p2) -> (p1 h) (p2 w)
-"""
-
-OF_MULTIPLIED = """
-channels left in front
-  cut_with_loops(images, self.P)
-  -> images.unfold(2, self.P, self.P).unfold(3, self.P, self.P).flatten(1)
-  @ self.E -> .reshape(len(images), -1, len(self.E)) @ self.E
-view instead of cutting
-  cut_with_loops(images, self.P) -> images.view(len(images), -1, len(self.E))
-starts too wide
-  * numbers**-0.5 -> nothing
-not a parameter
-  self.E = nn.Parameter(torch.randn(numbers, embed_dim) * numbers**-0.5) -> pass
-  @ self.E -> nothing
-"""
-
-OF_MATRIX = """
-flatten order
-  cut_with_einops(images, patch_size)
-  -> rearrange(images, "b c (h p) (w q) -> b (h w) (p q c)", p=patch_size, q=patch_size)
-weight reshaped
-  weight.flatten(1).T -> weight.reshape(-1, len(weight))
-weight reshaped
-  .T -> nothing
-weight turned round
-  weight.flatten(1).T -> weight.permute(3, 2, 1, 0).reshape(-1, len(bias))
-view instead of cutting
-  cut_with_einops(images, patch_size)
-  -> images.reshape(len(images), -1, weight[0].numel())
-"""
-
-OF_CONVOLUTION = """
-stride left out
-  , stride=patch_size -> nothing
-reshaped instead of transposed
-  return F.conv2d -> x = F.conv2d
-  .flatten(2).mT -> ; return x.reshape(x.shape[0], -1, x.shape[1])
-"""
-
-wrong_edits("patch_embedding", Convolved, OF_CONVOLVED)
-wrong_edits("patch_embedding", Cut, OF_CUT)
-wrong_edits("patch_embedding", Multiplied, OF_MULTIPLIED)
-wrong_edits("patch_embedding", embedded_by_matrix, OF_MATRIX)
-wrong_edits("patch_embedding", embedded_by_convolution, OF_CONVOLUTION)

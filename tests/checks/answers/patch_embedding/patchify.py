@@ -8,10 +8,20 @@ import vit_steps
 from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.patch_embedding.shared import cut_with_einops, cut_with_loops
 
-right("patchify")(vit_steps.patchify)
+right(cut_with_einops)
+right(cut_with_loops)
+
+right(vit_steps.patchify)
 
 
-@right("patchify")
+@right
+@wrong_edits("""
+moved: bhwcpq -> bhwcqp
+depends on the batch: imgs.view(B, C, -> imgs.view(C, B,
+  bchpwq -> cbhpwq
+raises: W // p -> H // p
+    for square images
+""")
 def cut_with_view(imgs, p):
     B, C, H, W = imgs.size()
     x = imgs.view(B, C, H // p, p, W // p, p)
@@ -19,7 +29,8 @@ def cut_with_view(imgs, p):
     return x.reshape(B, (H // p) * (W // p), C * p**2)
 
 
-@right("patchify")
+@right
+@wrong_edits("built in: x.view(B, -> x.view(4,")
 def cut_with_tensor_unfold(images, patch_size):
     B, C = images.shape[:2]
     x = images.unfold(2, patch_size, patch_size).unfold(3, patch_size, patch_size)
@@ -27,17 +38,22 @@ def cut_with_tensor_unfold(images, patch_size):
     return x.view(B, -1, C * patch_size * patch_size)
 
 
-@right("patchify")
+@right
+@wrong_edits("""
+patches last: .transpose(1, 2) -> nothing
+reshaped instead of turned: return nn.Unfold -> x = nn.Unfold
+  .transpose(1, 2) -> ; return x.reshape(x.shape[0], x.shape[2], x.shape[1])
+""")
 def cut_with_nn_unfold(images, patch_size):
     return nn.Unfold(patch_size, stride=patch_size)(images).transpose(1, 2)
 
 
-@right("patchify")
+@right
 def cut_with_pixel_unshuffle(images, patch_size):
     return F.pixel_unshuffle(images, patch_size).flatten(2).mT
 
 
-@right("patchify")
+@right
 def cut_with_split_and_pairs(images, patch_size):
     P, Q = (patch_size, patch_size) if isinstance(patch_size, int) else patch_size
     rows = images.split(P, dim=2)
@@ -45,7 +61,7 @@ def cut_with_split_and_pairs(images, patch_size):
     return torch.stack(squares, 1).flatten(2)
 
 
-@right("patchify")
+@right
 def cut_with_an_index(images, patch_size):
     C, H, W = images.shape[1:]
     order = np.arange(C * H * W).reshape(C, H // patch_size, patch_size, -1, patch_size)
@@ -54,80 +70,32 @@ def cut_with_an_index(images, patch_size):
 
 
 OF_EINOPS = """
-channels last
-  (c p1 p2) -> (p1 p2 c)
+channels last: (c p1 p2) -> (p1 p2 c)
     as vit-pytorch
-rows and columns swapped
-  (h w) -> (w h)
-moved
-  rearrange(images, -> rearrange(images.permute(0, 1, 3, 2),
+rows and columns swapped: (h w) -> (w h)
+moved: rearrange(images, -> rearrange(images.permute(0, 1, 3, 2),
     the image turned
-every n-th pixel
-  (h p1) (w p2) -> (p1 h) (p2 w)
-changes its input
-  return rearrange -> patches = rearrange
+changes its input: return rearrange -> patches = rearrange
   p2=patch_size, ) -> p2=patch_size); images -= images.mean(); return patches
-dtype
-  rearrange(images, -> rearrange(images.float(),
-shape
-  p2=patch_size, ) -> p2=patch_size)[:, :, : 3 * patch_size**2]
-depends on the batch
-  p2=patch_size, )
+dtype: rearrange(images, -> rearrange(images.float(),
+shape: p2=patch_size, ) -> p2=patch_size)[:, :, : 3 * patch_size**2]
+depends on the batch: p2=patch_size, )
   -> p2=patch_size).reshape(2, -1, images.shape[1] * patch_size**2)
     for the batch of the first test
 """
 
-OF_VIEW = """
-view instead of cutting
-  x = torch.einsum("bchpwq->bhwcpq", x) -> pass
-moved
-  bhwcpq -> bhwcqp
-depends on the batch
-  imgs.view(B, C, -> imgs.view(C, B,
-  bchpwq -> cbhpwq
-raises
-  W // p -> H // p
-    for square images
-"""
 
-OF_TENSOR_UNFOLD = """
-channels left in front
-  x = x.permute(0, 2, 3, 1, 4, 5).contiguous() -> pass
-  x.view -> x.reshape
-built in
-  x.view(B, -> x.view(4,
-"""
-
-OF_NN_UNFOLD = """
-patches last
-  .transpose(1, 2) -> nothing
-reshaped instead of turned
-  return nn.Unfold -> x = nn.Unfold
-  .transpose(1, 2) -> ; return x.reshape(x.shape[0], x.shape[2], x.shape[1])
-overlapping
-  , stride=patch_size -> nothing
-"""
-
-OF_LOOPS = """
-height for width
-  images.shape[3] -> images.shape[2]
-"""
-
-wrong_edits("patchify", cut_with_einops, OF_EINOPS)
-wrong_edits("patchify", cut_with_view, OF_VIEW)
-wrong_edits("patchify", cut_with_tensor_unfold, OF_TENSOR_UNFOLD)
-wrong_edits("patchify", cut_with_nn_unfold, OF_NN_UNFOLD)
-wrong_edits("patchify", cut_with_loops, OF_LOOPS)
+wrong_edits(OF_EINOPS)(cut_with_einops)
 
 
-@wrong("patchify", "view instead of cutting")
+@wrong("view instead of cutting")
 def cut_by_view(images, patch_size):
     B, _, H, W = images.shape
     N = (H // patch_size) * (W // patch_size)
     return images.view(B, N, -1)
 
 
-@wrong("patchify", "no gradient")
+@wrong("no gradient")
 def cut_with_numpy(images, patch_size):
     x = images.detach().double().numpy()
     B, C, H, W = x.shape
@@ -136,7 +104,7 @@ def cut_with_numpy(images, patch_size):
     return torch.from_numpy(x).to(images.dtype)
 
 
-@wrong("patchify", "moved")
+@wrong("moved")
 def cut_with_pairs_swapped(images, patch_size):
     p1, p2 = (patch_size,) * 2 if isinstance(patch_size, int) else patch_size
     patches = rearrange(images, "b c (h p1) (w p2) -> b (h w) (c p1 p2)", p1=p1, p2=p2)
@@ -145,7 +113,7 @@ def cut_with_pairs_swapped(images, patch_size):
     return patches.unflatten(2, (-1, p1, p2)).flip(-1).flatten(2)
 
 
-@wrong("patchify", "dtype")
+@wrong("dtype")
 def into_zeros_of_the_default_type(images, patch_size):
     P, (B, C, H, W) = patch_size, images.shape
     patches = torch.zeros(B, (H // P) * (W // P), C * P * P)

@@ -1,10 +1,7 @@
 import torch
 from einops import rearrange
 
-from tests.checks.answers import right
 
-
-@right("patchify")
 def cut_with_einops(images, patch_size):
     return rearrange(
         images,
@@ -14,7 +11,6 @@ def cut_with_einops(images, patch_size):
     )
 
 
-@right("patchify")
 def cut_with_loops(images, patch_size):
     P, patches = patch_size, []
     for top in range(0, images.shape[2], P):

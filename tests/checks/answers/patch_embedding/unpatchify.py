@@ -2,12 +2,22 @@ from einops import rearrange
 from torch.nn import functional as F
 
 import vit_steps
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 
-right("unpatchify")(vit_steps.unpatchify)
+right(vit_steps.unpatchify)
 
 
-@right("unpatchify")
+@right
+@wrong_edits("""
+rows and columns swapped: (h w) -> (w h)
+channels last in a patch: (c p1 p2) -> (p1 p2 c)
+moved: (h p1) (w p2) -> (h p2) (w p1)
+raises: h=image_size[0] // patch_size
+  -> h=int(patches.shape[1] ** 0.5), w=int(patches.shape[1] ** 0.5)
+shape: h=image_size[0] // patch_size -> h=int(patches.shape[1] ** 0.5)
+    put together as a square
+no gradient: rearrange(patches, -> rearrange(patches.detach(),
+""")
 def join_with_einops(patches, patch_size, image_size):
     return rearrange(
         patches,
@@ -18,20 +28,24 @@ def join_with_einops(patches, patch_size, image_size):
     )
 
 
-@right("unpatchify")
+@right
+@wrong_edits("""
+sizes swapped: image_size, kernel_size -> image_size[::-1], kernel_size
+folded without turning: .transpose(1, 2) -> nothing
+""")
 def join_with_fold(patches, patch_size, image_size):
     return F.fold(
         patches.transpose(1, 2), image_size, kernel_size=patch_size, stride=patch_size
     )
 
 
-@right("unpatchify")
+@right
 def join_with_pixel_shuffle(patches, patch_size, image_size):
     rows = image_size[0] // patch_size
     return F.pixel_shuffle(patches.mT.unflatten(2, (rows, -1)), patch_size)
 
 
-@right("unpatchify")
+@right
 def join_with_loops(patches, patch_size, image_size):
     B, N, numbers = patches.shape
     P, Q = (patch_size, patch_size) if isinstance(patch_size, int) else patch_size
@@ -45,61 +59,12 @@ def join_with_loops(patches, patch_size, image_size):
     return images
 
 
-OF_EINOPS = """
-rows and columns swapped
-  (h w) -> (w h)
-channels last in a patch
-  (c p1 p2) -> (p1 p2 c)
-moved
-  (h p1) (w p2) -> (h p2) (w p1)
-pixels before the grid
-  (h p1) (w p2) -> (p1 h) (p2 w)
-raises
-  h=image_size[0] // patch_size
-  -> h=int(patches.shape[1] ** 0.5), w=int(patches.shape[1] ** 0.5)
-shape
-  h=image_size[0] // patch_size -> h=int(patches.shape[1] ** 0.5)
-    put together as a square
-no gradient
-  rearrange(patches, -> rearrange(patches.detach(),
-"""
-
-OF_FOLD = """
-sizes swapped
-  image_size, kernel_size -> image_size[::-1], kernel_size
-folded without turning
-  .transpose(1, 2) -> nothing
-"""
-
-wrong_edits("unpatchify", join_with_einops, OF_EINOPS)
-wrong_edits("unpatchify", join_with_fold, OF_FOLD)
-
-
-@right("unpatchify")
+@right
+@wrong_edits("""
+view instead of joining: x = x.permute(0, 3, 1, 4, 2, 5) -> pass
+""")
 def join_with_permute(patches, patch_size, image_size):
     (H, W), P = image_size, patch_size
     x = patches.unflatten(1, (H // P, W // P)).unflatten(3, (-1, P, P))
     x = x.permute(0, 3, 1, 4, 2, 5)
     return x.reshape(len(patches), -1, H, W)
-
-
-OF_PERMUTE = """
-view instead of joining
-  x = x.permute(0, 3, 1, 4, 2, 5) -> pass
-grid and pixels not interleaved
-  0, 3, 1, 4, 2, 5 -> 0, 3, 1, 2, 4, 5
-"""
-
-wrong_edits("unpatchify", join_with_permute, OF_PERMUTE)
-
-
-@wrong("unpatchify", "last ones left out")
-def join_one_too_few(patches, patch_size, image_size):
-    (H, W), P = image_size, patch_size
-    images = patches.new_zeros(len(patches), patches.shape[2] // P**2, H, W)
-    for top in range(0, H - P, P):
-        for left in range(0, W - P, P):
-            index = (top // P) * (W // P) + left // P
-            square = patches[:, index].unflatten(1, (-1, P, P))
-            images[:, :, top : top + P, left : left + P] = square
-    return images

@@ -5,13 +5,27 @@ from torch import nn
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("join_qkv")
+@right
+@wrong_edits("""
+moved: q_weight, k_weight, v_weight] -> v_weight, k_weight, q_weight]
+  q_bias, k_bias, v_bias] -> v_bias, k_bias, q_bias]
+biases in another order: q_bias, k_bias, v_bias] -> k_bias, q_bias, v_bias]
+rows interleaved: torch.cat([q_weight, k_weight, v_weight], dim=0)
+  -> torch.stack([q_weight, k_weight, v_weight], dim=1).flatten(0, 1)
+  torch.cat([q_bias, k_bias, v_bias], dim=0)
+  -> torch.stack([q_bias, k_bias, v_bias], dim=1).flatten()
+side by side: dim=0 -> dim=-1
+each transposed
+  q_weight, k_weight, v_weight] -> q_weight.t(), k_weight.t(), v_weight.t()]
+reshape: torch.cat -> torch.stack
+dtype: dim=0) -> dim=0).float()
+""")
 def join_with_cat(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias):
     weight = torch.cat([q_weight, k_weight, v_weight], dim=0)
     return weight, torch.cat([q_bias, k_bias, v_bias], dim=0)
 
 
-@right("join_qkv")
+@right
 def join_into_an_empty_one(qw, qb, kw, kb, vw, vb):
     D = qb.numel()
     weight, bias = qw.new_empty(3 * D, D), qb.new_empty(3 * D)
@@ -21,13 +35,13 @@ def join_into_an_empty_one(qw, qb, kw, kb, vw, vb):
     return weight, bias
 
 
-@right("join_qkv")
+@right
 def join_with_einops(*parts):
     weight = rearrange(list(parts[::2]), "three out col -> (three out) col")
     return [weight, rearrange(list(parts[1::2]), "three out -> (three out)")]
 
 
-@right("join_qkv")
+@right
 def join_in_a_linear_layer(qw, qb, kw, kb, vw, vb):
     layer = nn.Linear(qw.shape[1], 3 * qw.shape[0], dtype=qw.dtype)
     layer.weight.data = torch.vstack([qw, kw, vw])
@@ -35,35 +49,9 @@ def join_in_a_linear_layer(qw, qb, kw, kb, vw, vb):
     return layer.weight, layer.bias
 
 
-@wrong("join_qkv", "biases of zero")
+@wrong("biases of zero")
 def join_with_a_new_layer(qw, qb, kw, kb, vw, vb):
     layer = nn.Linear(qw.shape[1], 3 * len(qw)).to(qw.dtype)
     nn.init.zeros_(layer.bias)
     layer.weight.data = torch.cat([qw, kw, vw])
     return layer.weight, layer.bias
-
-
-wrong_edits(
-    "join_qkv",
-    join_with_cat,
-    """
-moved
-  q_weight, k_weight, v_weight] -> v_weight, k_weight, q_weight]
-  q_bias, k_bias, v_bias] -> v_bias, k_bias, q_bias]
-biases in another order
-  q_bias, k_bias, v_bias] -> k_bias, q_bias, v_bias]
-rows interleaved
-  torch.cat([q_weight, k_weight, v_weight], dim=0)
-  -> torch.stack([q_weight, k_weight, v_weight], dim=1).flatten(0, 1)
-  torch.cat([q_bias, k_bias, v_bias], dim=0)
-  -> torch.stack([q_bias, k_bias, v_bias], dim=1).flatten()
-side by side
-  dim=0 -> dim=-1
-each transposed
-  q_weight, k_weight, v_weight] -> q_weight.t(), k_weight.t(), v_weight.t()]
-reshape
-  torch.cat -> torch.stack
-dtype
-  dim=0) -> dim=0).float()
-""",
-)

@@ -3,18 +3,25 @@ from einops import rearrange
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("linear_to_conv")
+@right
+@wrong_edits("""
+rows and columns swapped: d c p1 p2 -> d c p2 p1
+channels in the middle: (p1 p2 c) -> (p1 c p2)
+flipped: p2=patch_size) -> p2=patch_size).flip(-1, -2)
+turned: p2=patch_size) -> p2=patch_size).flip(1)
+reshape: d c p1 p2 -> d (c p1 p2)
+""")
 def conv_with_einops(weight, patch_size):
     pattern = "d (p1 p2 c) -> d c p1 p2"
     return rearrange(weight, pattern, p1=patch_size, p2=patch_size)
 
 
-@right("linear_to_conv")
+@right
 def conv_with_unflatten(weight, patch_size):
     return weight.unflatten(1, (patch_size, patch_size, -1)).movedim(-1, 1)
 
 
-@right("linear_to_conv")
+@right
 def conv_pixel_by_pixel(weight, patch_size):
     D, P = len(weight), patch_size
     C = weight.shape[1] // P**2
@@ -26,37 +33,19 @@ def conv_pixel_by_pixel(weight, patch_size):
     return conv
 
 
-@wrong("linear_to_conv", "reshaped alone")
+@wrong("reshaped alone")
 def conv_with_view(weight, patch_size):
     C = weight.size(1) // patch_size**2
     return weight.view(weight.size(0), C, patch_size, patch_size)
 
 
-@wrong("linear_to_conv", "weight turned")
+@wrong("weight turned")
 def conv_of_a_kernel(weight, patch_size):
     P, D = patch_size, weight.shape[0]
     return weight.reshape(P, P, weight.shape[1] // P**2, D).permute(3, 2, 0, 1)
 
 
-@wrong("linear_to_conv", "raises")
+@wrong("raises")
 def conv_of_colour_pictures(weight, patch_size):
     P = patch_size
     return weight.reshape(len(weight), P, P, 3).permute(0, 3, 1, 2)
-
-
-wrong_edits(
-    "linear_to_conv",
-    conv_with_einops,
-    """
-rows and columns swapped
-  d c p1 p2 -> d c p2 p1
-channels in the middle
-  (p1 p2 c) -> (p1 c p2)
-flipped
-  p2=patch_size) -> p2=patch_size).flip(-1, -2)
-turned
-  p2=patch_size) -> p2=patch_size).flip(1)
-reshape
-  d c p1 p2 -> d (c p1 p2)
-""",
-)

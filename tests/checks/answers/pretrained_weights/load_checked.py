@@ -13,7 +13,21 @@ def faults(model, state_dict):
     return missing, unexpected, shapes
 
 
-@right("load_checked")
+@right
+@wrong_edits("""
+PyTorch's own error: missing or unexpected or shapes -> False
+missing ignored: missing or -> nothing
+  missing {missing}, -> nothing
+  load_state_dict(state_dict) -> load_state_dict(state_dict, strict=False)
+unexpected ignored: or unexpected -> nothing
+  unexpected {unexpected}, -> nothing
+  load_state_dict(state_dict) -> load_state_dict(state_dict, strict=False)
+shapes ignored: or shapes -> nothing
+  , shape {shapes} -> nothing
+one kind at a time: f"missing {missing}, unexpected {unexpected}, shape {shapes}"
+  -> str(missing or unexpected or shapes)
+not loaded: model.load_state_dict -> model.state_dict().update
+""")
 def load_by_sets(model, state_dict):
     missing, unexpected, shapes = faults(model, state_dict)
     if missing or unexpected or shapes:
@@ -21,7 +35,7 @@ def load_by_sets(model, state_dict):
     model.load_state_dict(state_dict)
 
 
-@right("load_checked")
+@right
 def load_line_by_line(model, state_dict):
     own = dict(model.state_dict())
     lines = []
@@ -40,12 +54,12 @@ def load_line_by_line(model, state_dict):
     return model
 
 
-@right("load_checked")
+@right
 def load_as_the_package(model, state_dict):
     return load_weights(model, state_dict)
 
 
-@right("load_checked")
+@right
 def load_and_go_back(model, state_dict):
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     try:
@@ -55,7 +69,7 @@ def load_and_go_back(model, state_dict):
         raise ValueError(f"nothing was loaded: {error}") from error
 
 
-@wrong("load_checked", "half loaded")
+@wrong("half loaded")
 def load_and_translate(model, state_dict):
     try:
         model.load_state_dict(state_dict)
@@ -63,36 +77,20 @@ def load_and_translate(model, state_dict):
         raise ValueError(f"does not fit: {error}") from error
 
 
-@wrong("load_checked", "strict=False")
+@wrong("strict=False")
 def load_loosely(model, state_dict):
     report = model.load_state_dict(state_dict, strict=False)
     if report.missing_keys or report.unexpected_keys:
         raise ValueError(str(report))
 
 
-@wrong("load_checked", "what fits")
-def load_what_fits(model, state_dict):
-    own = model.state_dict()
-    for name, tensor in state_dict.items():
-        if name in own and own[name].shape == tensor.shape:
-            own[name].copy_(tensor)
-    return model
-
-
-@wrong("load_checked", "assert")
-def load_with_assert(model, state_dict):
-    for names in faults(model, state_dict):
-        assert not names, names
-    model.load_state_dict(state_dict)
-
-
-@wrong("load_checked", "by place")
+@wrong("by place")
 def load_in_order(model, state_dict):
     names = list(model.state_dict())
     model.load_state_dict(dict(zip(names, state_dict.values(), strict=True)))
 
 
-@wrong("load_checked", "shapes by count")
+@wrong("shapes by count")
 def load_by_number_of_numbers(model, state_dict):
     own = model.state_dict()
     missing, unexpected, _ = faults(model, state_dict)
@@ -104,7 +102,7 @@ def load_by_number_of_numbers(model, state_dict):
         tensor.copy_(state_dict[name].view(tensor.shape))
 
 
-@wrong("load_checked", "changes its input")
+@wrong("changes its input")
 def load_and_empty(model, state_dict):
     for name, parameter in model.state_dict().items():
         parameter.copy_(state_dict.pop(name))
@@ -112,7 +110,7 @@ def load_and_empty(model, state_dict):
         raise ValueError(f"unexpected: {list(state_dict)}")
 
 
-@wrong("load_checked", "looked up too early")
+@wrong("looked up too early")
 def load_comparing_what_is_not_there(model, state_dict):
     own = model.state_dict()
     missing = [name for name in own if name not in state_dict]
@@ -123,7 +121,7 @@ def load_comparing_what_is_not_there(model, state_dict):
     model.load_state_dict(state_dict)
 
 
-@wrong("load_checked", "parameters alone")
+@wrong("parameters alone")
 def load_without_buffers(model, state_dict):
     own = dict(model.named_parameters())
     missing = [name for name in own if name not in state_dict]
@@ -135,43 +133,7 @@ def load_without_buffers(model, state_dict):
     model.load_state_dict(state_dict)
 
 
-wrong_edits(
-    "load_checked",
-    load_by_sets,
-    """
-PyTorch's own error
-  missing or unexpected or shapes -> False
-missing ignored
-  missing or -> nothing
-  missing {missing}, -> nothing
-  load_state_dict(state_dict) -> load_state_dict(state_dict, strict=False)
-unexpected ignored
-  or unexpected -> nothing
-  unexpected {unexpected}, -> nothing
-  load_state_dict(state_dict) -> load_state_dict(state_dict, strict=False)
-shapes ignored
-  or shapes -> nothing
-  , shape {shapes} -> nothing
-one kind at a time
-  f"missing {missing}, unexpected {unexpected}, shape {shapes}"
-  -> str(missing or unexpected or shapes)
-no names
-  f"missing {missing}, unexpected {unexpected}, shape {shapes}"
-  -> "state dict does not match the model"
-printed
-  raise ValueError -> return print
-not loaded
-  model.load_state_dict -> model.state_dict().update
-order matters
-  if missing -> if list(model.state_dict()) != list(state_dict) or missing
-buffers not loaded
-  load_state_dict(state_dict)
-  -> load_state_dict({n: state_dict[n] for n, _ in model.named_parameters()}, False)
-""",
-)
-
-
-@wrong("load_checked", "value")
+@wrong("value")
 def load_what_broadcasts(model, state_dict):
     own = model.state_dict()
     bad = set(own) ^ set(state_dict)
@@ -190,7 +152,7 @@ def load_what_broadcasts(model, state_dict):
             tensor.copy_(state_dict[name])
 
 
-@wrong("load_checked", "parameters alone")
+@wrong("parameters alone")
 def load_without_the_buffers(model, state_dict):
     missing, unexpected, shapes = faults(model, state_dict)
     buffers = {name for name, _ in model.named_buffers()}

@@ -3,19 +3,30 @@ import torch
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("logits_agree")
+@right
+@wrong_edits("""
+sign: .abs() -> nothing
+broadcast: got.shape == expected.shape and -> nothing
+mean: ((got - expected).abs() <= atol).all() -> (got - expected).abs().mean() <= atol
+two NaN agree: ((got - expected).abs() <= atol).all()
+  -> torch.allclose(got, expected, rtol=0, atol=atol, equal_nan=True)
+relative
+  ((got - expected).abs() <= atol).all() -> torch.allclose(got, expected, atol=atol)
+value: = lambda got, expected, atol: torch.isclose(got, expected, rtol=0, atol=atol)
+value: = lambda got, expected, atol: (got - expected).abs().max().item()
+""")
 def agree_with_all(got, expected, atol):
     return got.shape == expected.shape and bool(((got - expected).abs() <= atol).all())
 
 
-@right("logits_agree")
+@right
 def agree_with_allclose(got, expected, atol):
     if got.size() != expected.size():
         return False
     return torch.allclose(got, expected, rtol=0, atol=atol)
 
 
-@right("logits_agree")
+@right
 def agree_with_assert_close(got, expected, atol):
     try:
         torch.testing.assert_close(got, expected, rtol=0, atol=atol)
@@ -24,20 +35,20 @@ def agree_with_assert_close(got, expected, atol):
     return True
 
 
-@wrong("logits_agree", "smaller than atol")
+@wrong("smaller than atol")
 def agree_if_the_largest_is_below(got, expected, atol):
     if got.shape != expected.shape or got.isnan().any() or expected.isnan().any():
         return False
     return (got - expected).abs().max() < atol
 
 
-@right("logits_agree")
+@right
 def agree_in_numpy(got, expected, atol):
     got, expected = got.numpy(), expected.numpy()
     return got.shape == expected.shape and (abs(got - expected) <= atol).all()
 
 
-@wrong("logits_agree", "as it was")
+@wrong("as it was")
 def agree_as_a_colleague_wrote(got, expected, atol):
     difference = got - expected
     if difference.max() > atol:
@@ -45,43 +56,7 @@ def agree_as_a_colleague_wrote(got, expected, atol):
     return True
 
 
-@wrong("logits_agree", "NaN passes")
-def agree_unless_large(got, expected, atol):
-    if got.shape != expected.shape or (got - expected).abs().max() > atol:
-        return False
-    return True
-
-
-wrong_edits(
-    "logits_agree",
-    agree_with_all,
-    """
-smaller than atol
-  <= atol -> < atol
-sign
-  .abs() -> nothing
-broadcast
-  got.shape == expected.shape and -> nothing
-mean
-  ((got - expected).abs() <= atol).all() -> (got - expected).abs().mean() <= atol
-answers alone
-  = lambda got, expected, atol: torch.equal(got.argmax(1), expected.argmax(1))
-to the bit
-  ((got - expected).abs() <= atol).all() -> torch.equal(got, expected)
-two NaN agree
-  ((got - expected).abs() <= atol).all()
-  -> torch.allclose(got, expected, rtol=0, atol=atol, equal_nan=True)
-relative
-  ((got - expected).abs() <= atol).all() -> torch.allclose(got, expected, atol=atol)
-value
-  = lambda got, expected, atol: torch.isclose(got, expected, rtol=0, atol=atol)
-value
-  = lambda got, expected, atol: (got - expected).abs().max().item()
-""",
-)
-
-
-@wrong("logits_agree", "NaN passes")
+@wrong("NaN passes")
 def agree_with_nan_as_zero(got, expected, atol):
     if got.shape != expected.shape:
         return False

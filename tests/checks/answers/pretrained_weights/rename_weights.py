@@ -22,7 +22,16 @@ PIECES = {
 OTHERS = ("fc_norm", "head_dist", "aux_head")
 
 
-@right("rename_weights")
+@right
+@wrong_edits("""
+copied: [name] = tensor -> [name] = tensor.clone()
+norms swapped: PIECES.items() -> (PIECES | {"norm1": "ln_2", "norm2": "ln_1"}).items()
+MLP numbers kept
+  renamed[name] -> renamed[name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
+unknown names vanish: renamed[name] = -> if name not in state_dict: renamed[name] =
+norm inside norm1: PIECES.items() -> ({"norm": "encoder.ln"} | PIECES).items()
+not a dictionary: return renamed -> return list(renamed.items())
+""")
 def by_pieces(state_dict):
     renamed = {}
     for name, tensor in state_dict.items():
@@ -33,7 +42,7 @@ def by_pieces(state_dict):
     return renamed
 
 
-@wrong("rename_weights", "piece of another name")
+@wrong("piece of another name")
 def rename_what_begins_alike(state_dict):
     pieces = [(r"^norm", "encoder.ln"), (r"^head", "heads.head")]
     renamed = {}
@@ -68,30 +77,24 @@ def whole_names(blocks):
     return table
 
 
-@right("rename_weights")
+@right
 def rename_by_a_table(state_dict):
     table = whole_names(32)
     return {table.get(name, name): tensor for name, tensor in state_dict.items()}
 
 
-@wrong("rename_weights", "missing")
+@wrong("missing")
 def rename_twelve_blocks(state_dict):
     table = whole_names(12)
     return {table.get(name, name): tensor for name, tensor in state_dict.items()}
 
 
-@wrong("rename_weights", "missing")
-def rename_twentyfour_blocks(state_dict):
-    table = whole_names(24)
-    return {table.get(name, name): tensor for name, tensor in state_dict.items()}
-
-
-@wrong("rename_weights", "raises")
+@wrong("raises")
 def rename_only_what_it_knows(state_dict):
     return {whole_names(32)[name]: tensor for name, tensor in state_dict.items()}
 
 
-@right("rename_weights")
+@right
 def rename_as_parameters(state_dict):
     return {
         name: nn.Parameter(t, requires_grad=False)
@@ -99,12 +102,12 @@ def rename_as_parameters(state_dict):
     }
 
 
-@right("rename_weights")
+@right
 def rename_without_history(state_dict):
     return {name: t.detach() for name, t in by_pieces(state_dict).items()}
 
 
-@right("rename_weights")
+@right
 def rename_by_patterns(state_dict):
     rules = [
         (r"^norm\.", "encoder.ln."),
@@ -128,7 +131,7 @@ def rename_by_patterns(state_dict):
     return renamed
 
 
-@wrong("rename_weights", "first digit")
+@wrong("first digit")
 def rename_one_character(state_dict):
     renamed = {}
     for name, tensor in state_dict.items():
@@ -139,33 +142,9 @@ def rename_one_character(state_dict):
     return by_pieces(renamed)
 
 
-@wrong("rename_weights", "changes its input")
+@wrong("changes its input")
 def rename_with_pop(state_dict):
     for name in list(state_dict):
         (new,) = by_pieces({name: None})
         state_dict[new] = state_dict.pop(name)
     return state_dict
-
-
-wrong_edits(
-    "rename_weights",
-    by_pieces,
-    """
-piece of another name
-  not name.startswith(OTHERS) -> True
-copied
-  [name] = tensor -> [name] = tensor.clone()
-unchanged
-  name = name.replace(old, new) -> name.replace(old, new)
-norms swapped
-  PIECES.items() -> (PIECES | {"norm1": "ln_2", "norm2": "ln_1"}).items()
-MLP numbers kept
-  renamed[name] -> renamed[name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
-unknown names vanish
-  renamed[name] = -> if name not in state_dict: renamed[name] =
-norm inside norm1
-  PIECES.items() -> ({"norm": "encoder.ln"} | PIECES).items()
-not a dictionary
-  return renamed -> return list(renamed.items())
-""",
-)

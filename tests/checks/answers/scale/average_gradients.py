@@ -3,13 +3,22 @@ import torch
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("average_gradients")
+@right
+@wrong_edits("""
+zero times NaN: if n -> nothing
+mean of means: g * n for -> g for
+  sum(counts) -> len(counts)
+weighed, not divided: / sum(counts) -> nothing
+divided by processes: sum(counts) -> len(counts)
+sums over images: g * n for -> g for
+""")
 def average_with_a_sum(gradients, counts):
     pairs = zip(gradients, counts, strict=True)
     return sum(g * n for g, n in pairs if n) / sum(counts)
 
 
-@right("average_gradients")
+@right
+@wrong_edits("zero times NaN: > 0 -> >= 0")
 def average_with_einsum(gradients, counts):
     weights = torch.tensor(counts).to(gradients[0])
     had_some = weights > 0
@@ -17,7 +26,7 @@ def average_with_einsum(gradients, counts):
     return torch.einsum("w,w...->...", weights / weights.sum(), stacked)
 
 
-@right("average_gradients")
+@right
 def average_as_ddp_does(gradients, counts):
     """Scale the loss in each process, then take the plain mean over the processes."""
     W, B = len(gradients), sum(counts)
@@ -28,7 +37,7 @@ def average_as_ddp_does(gradients, counts):
     return torch.stack(scaled).mean(dim=0)
 
 
-@right("average_gradients")
+@right
 def average_in_a_loop(gradients, counts):
     total = torch.zeros_like(gradients[0])
     for gradient, count in zip(gradients, counts, strict=True):
@@ -38,39 +47,13 @@ def average_in_a_loop(gradients, counts):
     return total
 
 
-@wrong("average_gradients", "changes its input")
+@wrong("changes its input")
 def average_in_place(gradients, counts):
     for g, n in zip(gradients, counts, strict=True):
         g.mul_(n / sum(counts))
     return torch.stack(gradients).sum(0)
 
 
-@wrong("average_gradients", "values")
+@wrong("values")
 def of_the_largest_share(gradients, counts):
     return gradients[counts.index(max(counts))]
-
-
-OF_AVERAGE_WITH_A_SUM = """
-zero times NaN
-  if n -> nothing
-mean of means
-  g * n for -> g for
-  sum(counts) -> len(counts)
-summed
-  g * n for -> g for
-  / sum(counts) -> nothing
-weighed, not divided
-  / sum(counts) -> nothing
-divided by processes
-  sum(counts) -> len(counts)
-sums over images
-  g * n for -> g for
-"""
-
-OF_AVERAGE_WITH_EINSUM = """
-zero times NaN
-  > 0 -> >= 0
-"""
-
-wrong_edits("average_gradients", average_with_a_sum, OF_AVERAGE_WITH_A_SUM)
-wrong_edits("average_gradients", average_with_einsum, OF_AVERAGE_WITH_EINSUM)

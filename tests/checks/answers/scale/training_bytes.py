@@ -2,7 +2,16 @@ from tests.checks.answers import right, wrong, wrong_edits
 from vit_steps import training_cost
 
 
-@right("training_bytes")
+@right
+@wrong_edits("""
+one average: 8 * own -> 4 * own
+bfloat16 instead: weights += 2 * num_parameters -> weights = 2 * own
+gradients in bfloat16: "gradients": 4 * own -> "gradients": own * (2 if autocast else 4)
+copy sharded: 2 * num_parameters -> 2 * own
+always split: if sharded else num_parameters -> nothing
+no effect: // num_devices if sharded else num_parameters -> nothing
+optimiser alone split: 4 * own -> 4 * num_parameters
+""")
 def bytes_of_four_kinds(num_parameters, num_devices, sharded, autocast):
     own = num_parameters // num_devices if sharded else num_parameters
     weights = 4 * own
@@ -11,13 +20,13 @@ def bytes_of_four_kinds(num_parameters, num_devices, sharded, autocast):
     return {"weights": weights, "gradients": 4 * own, "optimizer": 8 * own}
 
 
-@right("training_bytes")
+@right
 def bytes_in_a_tuple(num_parameters, num_devices, sharded, autocast):
     own = num_parameters / (num_devices if sharded else 1)
     return 4 * own + 2 * num_parameters * autocast, 4 * own, 2 * 4 * own
 
 
-@right("training_bytes")
+@right
 def bytes_as_the_package(num_parameters, num_devices, sharded, autocast):
     own = num_parameters / num_devices**sharded
     return training_cost.TrainingMemory(
@@ -25,37 +34,11 @@ def bytes_as_the_package(num_parameters, num_devices, sharded, autocast):
     )
 
 
-@wrong("training_bytes", "missing")
+@wrong("missing")
 def bytes_under_other_names(num_parameters, num_devices, sharded, autocast):
     return {"weight": 4 * num_parameters, "grads": 0, "optimizer": 0}
 
 
-@wrong("training_bytes", "type")
+@wrong("type")
 def bytes_in_one_number(num_parameters, num_devices, sharded, autocast):
     return 16 * num_parameters
-
-
-OF_BYTES_OF_FOUR_KINDS = """
-one average
-  8 * own -> 4 * own
-averages and weights
-  8 * own -> 12 * own
-bfloat16 instead
-  weights += 2 * num_parameters -> weights = 2 * own
-gradients in bfloat16
-  "gradients": 4 * own -> "gradients": own * (2 if autocast else 4)
-no copy
-  if autocast -> if False
-copy sharded
-  2 * num_parameters -> 2 * own
-always split
-  if sharded else num_parameters -> nothing
-no effect
-  // num_devices if sharded else num_parameters -> nothing
-optimiser alone split
-  4 * own -> 4 * num_parameters
-always a copy
-  if autocast -> if True
-"""
-
-wrong_edits("training_bytes", bytes_of_four_kinds, OF_BYTES_OF_FOUR_KINDS)

@@ -6,14 +6,28 @@ from torch.nn import functional as F
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("masked_attention")
+@right
+@wrong_edits("""
+no scale: / math.sqrt(q.size(-1)) -> nothing
+scale by d: math.sqrt(q.size(-1)) -> q.size(-1)
+mask inverted: ~mask -> mask
+shape: ~mask -> ~mask.unsqueeze(1)
+mask ignored: .masked_fill(~mask, float("-inf")) -> nothing
+mask added: .masked_fill(~mask, float("-inf")) -> + mask
+mask multiplied: .masked_fill(~mask, float("-inf")) -> * mask.to(q.dtype)
+row of NaN: torch.nan_to_num(scores.softmax(-1), nan=0.0) -> scores.softmax(-1)
+mask after softmax: .masked_fill(~mask, float("-inf")) -> nothing
+  torch.nan_to_num(scores.softmax(-1), nan=0.0)
+  -> scores.softmax(-1).masked_fill(~mask, 0)
+raises: .masked_fill(~mask, float("-inf")) -> + mask.logarithm()
+""")
 def fills_with_minus_infinity(q, k, v, mask):
     scores = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(~mask, float("-inf"))
     weights = torch.nan_to_num(scores.softmax(-1), nan=0.0)
     return weights @ v, weights
 
 
-@right("masked_attention")
+@right
 def fills_with_the_smallest_number(q, k, v, mask):
     scores = q @ k.mT / math.sqrt(q.size(-1))
     scores = torch.where(mask, scores, torch.finfo(q.dtype).min)
@@ -21,7 +35,7 @@ def fills_with_the_smallest_number(q, k, v, mask):
     return weights @ v, weights
 
 
-@right("masked_attention")
+@right
 def shares_out_again(q, k, v, mask):
     """Apply the mask after the softmax, and divide the rest by its sum."""
     weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1) * mask
@@ -29,7 +43,7 @@ def shares_out_again(q, k, v, mask):
     return weights @ v, weights
 
 
-@wrong("masked_attention", "gradient not finite")
+@wrong("gradient not finite")
 def adds_minus_infinity(q, k, v, mask):
     bias = torch.zeros(mask.shape, dtype=q.dtype).masked_fill(~mask, -math.inf)
     weights = (q @ k.mT / math.sqrt(q.size(-1)) + bias).softmax(dim=-1)
@@ -37,72 +51,20 @@ def adds_minus_infinity(q, k, v, mask):
     return weights @ v, weights
 
 
-@right("masked_attention")
+@right
 def with_pytorchs_own_mask(q, k, v, mask):
     every = torch.eye(k.shape[-2], dtype=v.dtype).expand(*k.shape[:-1], -1)
     attention = F.scaled_dot_product_attention
     return attention(q, k, v, mask), attention(q, k, every, mask)
 
 
-@wrong("masked_attention", "gradient not finite")
-def adds_a_table_of_minus_infinity(q, k, v, mask):
-    bias = torch.zeros_like(mask, dtype=q.dtype).masked_fill(~mask, -math.inf)
-    weights = torch.softmax(q @ k.mT / math.sqrt(q.size(-1)) + bias, dim=-1)
-    weights = weights.masked_fill(mask.logical_not(), 0)
-    return torch.matmul(weights, v), weights
-
-
-@right("masked_attention")
+@right
+@wrong_edits("""
+fill too high: -1e9 -> -30.0
+row left level: * mask.any(-1, keepdim=True) -> nothing
+""")
 def fills_with_a_number(q, k, v, mask):
     scores = q @ k.mT / math.sqrt(q.size(-1))
     weights = scores.masked_fill(~mask, -1e9).softmax(-1)
     weights = weights * mask.any(-1, keepdim=True)
     return weights @ v, weights
-
-
-OF_INFINITY = """
-no scale
-  / math.sqrt(q.size(-1)) -> nothing
-scale by d
-  math.sqrt(q.size(-1)) -> q.size(-1)
-mask inverted
-  ~mask -> mask
-mask transposed
-  ~mask -> ~mask.transpose(-2, -1)
-shape
-  ~mask -> ~mask.unsqueeze(1)
-mask ignored
-  .masked_fill(~mask, float("-inf")) -> nothing
-mask added
-  .masked_fill(~mask, float("-inf")) -> + mask
-mask multiplied
-  .masked_fill(~mask, float("-inf")) -> * mask.to(q.dtype)
-mask multiplied
-  float("-inf") -> 1e-9
-    a typing slip
-hidden keys win
-  float("-inf") -> 1e9
-row of NaN
-  torch.nan_to_num(scores.softmax(-1), nan=0.0) -> scores.softmax(-1)
-mask after softmax
-  .masked_fill(~mask, float("-inf")) -> nothing
-  torch.nan_to_num(scores.softmax(-1), nan=0.0)
-  -> scores.softmax(-1).masked_fill(~mask, 0)
-raises
-  .masked_fill(~mask, float("-inf")) -> + mask.logarithm()
-"""
-
-OF_A_NUMBER = """
-fill too high
-  -1e9 -> -20.0
-fill too high
-  -1e9 -> -30.0
-row left level
-  * mask.any(-1, keepdim=True) -> nothing
-row left level
-  -1e9 -> -100
-  * mask.any(-1, keepdim=True) -> nothing
-"""
-
-wrong_edits("masked_attention", fills_with_minus_infinity, OF_INFINITY)
-wrong_edits("masked_attention", fills_with_a_number, OF_A_NUMBER)

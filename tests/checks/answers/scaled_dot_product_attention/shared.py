@@ -2,10 +2,7 @@ import math
 
 import torch
 
-from tests.checks.answers import right
 
-
-@right("scaled_dot_product_attention")
 def as_in_the_paper(q, k, v):
     weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)), dim=-1)
     return weights @ v, weights

@@ -4,7 +4,20 @@ from torch.nn import functional as F
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("accumulate_gradients")
+@right
+@wrong_edits("""
+parts of num_parts: chunk -> split
+rest dropped: chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
+  * len(x) / len(images) -> / num_parts
+not divided: * len(x) / len(images) -> nothing
+weighed alike: * len(x) / len(images) -> / num_parts
+step in each part: optimizer.step() -> nothing
+  loss.backward() -> loss.backward(); optimizer.step()
+cleared in each part: loss.backward() -> optimizer.zero_grad(); loss.backward()
+never cleared: optimizer.zero_grad() -> nothing
+whole batch at once: chunk(num_parts) -> chunk(1)
+no step: optimizer.step() -> nothing
+""")
 def accumulate_by_share(model, images, labels, optimizer, num_parts):
     optimizer.zero_grad()
     for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
@@ -13,7 +26,7 @@ def accumulate_by_share(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
-@right("accumulate_gradients")
+@right
 def accumulate_and_divide_last(model, images, labels, optimizer, num_parts):
     size = -(-len(images) // num_parts)
     model.zero_grad()
@@ -25,7 +38,7 @@ def accumulate_and_divide_last(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
-@right("accumulate_gradients")
+@right
 def accumulate_by_hand(model, images, labels, optimizer, num_parts):
     weights = list(model.parameters())
     sums = [torch.zeros_like(weight) for weight in weights]
@@ -41,7 +54,7 @@ def accumulate_by_hand(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
-@wrong("accumulate_gradients", "one backward pass")
+@wrong("one backward pass")
 def accumulate_losses(model, images, labels, optimizer, num_parts):
     total = torch.zeros((), dtype=images.dtype)
     for rows in torch.arange(len(images)).chunk(num_parts):
@@ -52,7 +65,7 @@ def accumulate_losses(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
-@right("accumulate_gradients")
+@right
 def accumulate_evenly(model, images, labels, optimizer, num_parts):
     model.zero_grad(set_to_none=False)
     images, labels = images.tensor_split(num_parts), labels.tensor_split(num_parts)
@@ -65,7 +78,7 @@ def accumulate_evenly(model, images, labels, optimizer, num_parts):
     return loss.item()
 
 
-@wrong("accumulate_gradients", "cleared at the end alone")
+@wrong("cleared at the end alone")
 def accumulate_as_trainers_do(model, images, labels, optimizer, num_parts):
     parts = zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True)
     for number, (x, y) in enumerate(parts, start=1):
@@ -75,7 +88,7 @@ def accumulate_as_trainers_do(model, images, labels, optimizer, num_parts):
             optimizer.zero_grad()
 
 
-@right("accumulate_gradients")
+@right
 def accumulate_dealt_like_cards(model, images, labels, optimizer, num_parts):
     optimizer.zero_grad()
     for rank in range(num_parts):
@@ -83,56 +96,3 @@ def accumulate_dealt_like_cards(model, images, labels, optimizer, num_parts):
         loss = F.cross_entropy(model(x), y, reduction="sum") / len(images)
         loss.backward()
     optimizer.step()
-
-
-OF_ACCUMULATE_BY_SHARE = """
-backward after the loop
-  loss.backward() -> nothing
-  optimizer.step() -> loss.backward(); optimizer.step()
-parts of num_parts
-  chunk -> split
-rest dropped
-  chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
-  * len(x) / len(images) -> / num_parts
-not divided
-  * len(x) / len(images) -> nothing
-weighed alike
-  * len(x) / len(images) -> / num_parts
-two sizes weighed alike
-  chunk -> tensor_split
-  * len(x) / len(images) -> / num_parts
-summed over images
-  y) * len(x) / len(images) -> y, reduction="sum")
-step in each part
-  optimizer.step() -> nothing
-  loss.backward() -> loss.backward(); optimizer.step()
-small steps
-  optimizer.step() -> nothing
-  loss.backward() -> optimizer.zero_grad(); loss.backward(); optimizer.step()
-  * len(x) / len(images) -> nothing
-cleared in each part
-  loss.backward() -> optimizer.zero_grad(); loss.backward()
-never cleared
-  optimizer.zero_grad() -> nothing
-cleared at the end alone
-  optimizer.zero_grad() -> nothing
-  optimizer.step() -> optimizer.step(); optimizer.zero_grad()
-whole batch at once
-  chunk(num_parts) -> chunk(1)
-no step
-  optimizer.step() -> nothing
-"""
-
-OF_ACCUMULATE_AND_DIVIDE_LAST = """
-short part dropped
-  len(images), size -> len(images) - size + 1, size
-"""
-
-OF_ACCUMULATE_EVENLY = """
-"""
-
-wrong_edits("accumulate_gradients", accumulate_by_share, OF_ACCUMULATE_BY_SHARE)
-wrong_edits(
-    "accumulate_gradients", accumulate_and_divide_last, OF_ACCUMULATE_AND_DIVIDE_LAST
-)
-wrong_edits("accumulate_gradients", accumulate_evenly, OF_ACCUMULATE_EVENLY)

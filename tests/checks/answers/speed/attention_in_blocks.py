@@ -6,7 +6,19 @@ from torch.nn import functional as F
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("attention_in_blocks")
+@right
+@wrong_edits("""
+mixed not mended: * mend[:, None] -> nothing
+sum not mended: total * mend -> total
+no scale: / math.sqrt(q.shape[-1]) -> nothing
+no maximum: float("-inf") -> 0.0
+  torch.maximum(m, scores.max(dim=1).values) -> m
+reshape: mixed / total[:, None] -> (mixed / total[:, None]).flatten()
+begins at 0: float("-inf") -> 0.0
+largest of the block
+  torch.maximum(m, scores.max(dim=1).values) -> scores.max(dim=1).values
+one largest for all queries: scores.max(dim=1).values -> scores.max()
+""")
 def attend_with_split(q, k, v, block):
     m = torch.full((len(q),), float("-inf"), dtype=q.dtype)
     total = torch.zeros(len(q), dtype=q.dtype)
@@ -22,7 +34,7 @@ def attend_with_split(q, k, v, block):
     return mixed / total[:, None]
 
 
-@right("attention_in_blocks")
+@right
 def attend_divided_on_the_way(q, k, v, block):
     """Keep the result so far and the log of the sum, as FlashAttention-2 does."""
     output, log_sum = None, None
@@ -39,7 +51,10 @@ def attend_divided_on_the_way(q, k, v, block):
     return output
 
 
-@right("attention_in_blocks")
+@right
+@wrong_edits("""
+last block dropped: math.ceil(k.shape[0] / block) -> k.shape[0] // block
+""")
 def attend_in_place(q, k, v, block):
     T, d = q.shape
     largest = torch.empty(T, 1).fill_(-torch.inf).to(q)
@@ -57,25 +72,25 @@ def attend_in_place(q, k, v, block):
     return mixed.div_(total)
 
 
-@wrong("attention_in_blocks", "whole rows")
+@wrong("whole rows")
 def attend_with_torch(q, k, v, block):
     return F.scaled_dot_product_attention(q[None], k[None], v[None])[0]
 
 
-@wrong("attention_in_blocks", "whole rows")
+@wrong("whole rows")
 def attend_cutting_the_weights(q, k, v, block):
     weights = torch.softmax(q @ k.T / math.sqrt(q.shape[1]), dim=-1)
     pairs = zip(weights.split(block, dim=1), v.split(block), strict=True)
     return sum(w @ values for w, values in pairs)
 
 
-@wrong("attention_in_blocks", "whole rows")
+@wrong("whole rows")
 def attend_with_blocks_of_queries(q, k, v, block):
     scale = 1 / math.sqrt(q.shape[1])
     return torch.cat([(p @ k.T * scale).softmax(1) @ v for p in q.split(block)])
 
 
-@wrong("attention_in_blocks", "softmax of each block averaged")
+@wrong("softmax of each block averaged")
 def attend_block_for_block(q, k, v, block):
     found = [
         F.softmax(q @ keys.T / math.sqrt(q.shape[1]), dim=1) @ values
@@ -84,7 +99,7 @@ def attend_block_for_block(q, k, v, block):
     return torch.stack(found).mean(dim=0)
 
 
-@right("attention_in_blocks")
+@right
 def begins_at_a_very_low_number(q, k, v, block):
     largest = torch.full((len(q), 1), -1e9).to(q)
     total = torch.zeros(len(q), 1).to(q)
@@ -99,7 +114,7 @@ def begins_at_a_very_low_number(q, k, v, block):
     return mixture / total
 
 
-@right("attention_in_blocks")
+@right
 def merged_by_logaddexp(q, k, v, block):
     output = largest = None
     for keys, values in zip(k.split(block), v.split(block), strict=True):
@@ -115,12 +130,12 @@ def merged_by_logaddexp(q, k, v, block):
     return output
 
 
-@wrong("attention_in_blocks", "whole rows")
+@wrong("whole rows")
 def by_the_fused_kernel(q, k, v, block):
     return F.scaled_dot_product_attention(q, key=k, value=v)
 
 
-@right("attention_in_blocks")
+@right
 def statistics_in_a_list(q, k, v, block):
     kept = []
     for keys, values in zip(k.split(block), v.split(block), strict=True):
@@ -132,41 +147,3 @@ def statistics_in_a_list(q, k, v, block):
     factors = (largest - largest.amax(dim=0)).exp()  # (blocks, T_q)
     total = (factors * totals).sum(dim=0)
     return (factors[..., None] * mixed).sum(dim=0) / total[:, None]
-
-
-OF_ATTEND_WITH_SPLIT = """
-mixed not mended
-  * mend[:, None] -> nothing
-sum not mended
-  total * mend -> total
-nothing mended
-  * mend[:, None] -> nothing
-  total * mend -> total
-factor inverted
-  m - new -> new - m
-no scale
-  / math.sqrt(q.shape[-1]) -> nothing
-not divided
-  / total[:, None] -> nothing
-no maximum
-  float("-inf") -> 0.0
-  torch.maximum(m, scores.max(dim=1).values) -> m
-reshape
-  mixed / total[:, None] -> (mixed / total[:, None]).flatten()
-begins at 0
-  float("-inf") -> 0.0
-largest of the block
-  torch.maximum(m, scores.max(dim=1).values) -> scores.max(dim=1).values
-one largest for all queries
-  scores.max(dim=1).values -> scores.max()
-scale by the number of keys
-  q.shape[-1] -> len(k)
-"""
-
-OF_ATTEND_IN_PLACE = """
-last block dropped
-  math.ceil(k.shape[0] / block) -> k.shape[0] // block
-"""
-
-wrong_edits("attention_in_blocks", attend_with_split, OF_ATTEND_WITH_SPLIT)
-wrong_edits("attention_in_blocks", attend_in_place, OF_ATTEND_IN_PLACE)

@@ -9,7 +9,7 @@ from tests.checks.answers.swin_and_deit.distilling import (
 )
 
 
-@right("distillation_step")
+@right
 def as_in_a_loop(student, teacher, optimizer, augment, images, labels):
     student.train()
     teacher.eval()
@@ -23,7 +23,10 @@ def as_in_a_loop(student, teacher, optimizer, augment, images, labels):
     return loss.item()
 
 
-@right("distillation_step")
+@right
+@wrong_edits("""
+cleared at the end alone: student.zero_grad(set_to_none=False) -> nothing
+""")
 def in_inference_mode(student, teacher, optimizer, augment, images, labels):
     seen = augment(images)
     with torch.inference_mode():
@@ -38,7 +41,7 @@ def in_inference_mode(student, teacher, optimizer, augment, images, labels):
     return loss
 
 
-@right("distillation_step")
+@right
 def putting_the_teacher_back(student, teacher, optimizer, augment, images, labels):
     was = teacher.training
     teacher.eval()
@@ -55,45 +58,21 @@ def putting_the_teacher_back(student, teacher, optimizer, augment, images, label
 
 
 OF_AS_IN_A_LOOP = """
-teacher in training mode
-  teacher.eval() -> teacher.train()
-teacher sees the original
-  images = augment(images) -> seen = augment(images)
+teacher in training mode: teacher.eval() -> teacher.train()
+teacher sees the original: images = augment(images) -> seen = augment(images)
   two_answers(images) -> two_answers(seen)
-augmented twice
-  images = augment(images) -> seen = augment(images)
+augmented twice: images = augment(images) -> seen = augment(images)
   teacher(images) -> teacher(augment(images))
   two_answers(images) -> two_answers(seen)
-augmented twice, teacher first
-  images = augment(images) -> nothing
-  teacher(images) -> teacher(augment(images))
-  two_answers(images) -> two_answers(augment(images))
-not augmented
-  images = augment(images) -> nothing
-student in eval mode
-  student.train() -> nothing
-no zero_grad
-  optimizer.zero_grad() -> nothing
-no step
-  optimizer.step() -> nothing
-soft loss
-  half_and_half -> by_the_formula
-  labels, told -> labels, told, 3.0, 0.1
-teacher learns
-  no_grad -> enable_grad
+not augmented: images = augment(images) -> nothing
+student in eval mode: student.train() -> nothing
+no zero_grad: optimizer.zero_grad() -> nothing
+no step: optimizer.step() -> nothing
+teacher learns: no_grad -> enable_grad
   labels, told) -> labels, told) + 0.0 * told.square().mean()
-answers averaged first
-  student.two_answers(images) -> [student(images)] * 2
-heads swapped
-  two_answers(images) -> two_answers(images)[::-1]
+answers averaged first: student.two_answers(images) -> [student(images)] * 2
+heads swapped: two_answers(images) -> two_answers(images)[::-1]
 """
 
-OF_IN_INFERENCE_MODE = """
-cleared at the end alone
-  student.zero_grad(set_to_none=False) -> nothing
-"""
 
-wrong_edits(
-    "distillation_step", as_in_a_loop, OF_AS_IN_A_LOOP, by_the_formula=by_the_formula
-)
-wrong_edits("distillation_step", in_inference_mode, OF_IN_INFERENCE_MODE)
+wrong_edits(OF_AS_IN_A_LOOP, by_the_formula=by_the_formula)(as_in_a_loop)

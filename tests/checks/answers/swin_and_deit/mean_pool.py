@@ -4,23 +4,33 @@ from einops import reduce
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("mean_pool")
+@right
+@wrong_edits("""
+class token too: [:, 1:] -> nothing
+last token left out: 1: -> :-1
+divided by T: .mean(dim=1) -> .sum(dim=1) / tokens.shape[1]
+first image left out: [:, 1:] -> [1:]
+sum: .mean -> .sum
+dtype: .mean -> .float().mean
+values: 1: -> 5 if tokens.shape[1] > 64 else 1 :
+    leaves out registers too, of which a large model has four
+""")
 def mean_with_a_slice(tokens):
     return tokens[:, 1:].mean(dim=1)
 
 
-@right("mean_pool")
+@right
 def mean_with_einops(tokens):
     return reduce(tokens[:, 1:], "b n d -> b d", "mean")
 
 
-@right("mean_pool")
+@right
 def mean_by_subtraction(tokens):
     total = tokens.double().sum(1) - tokens[:, 0]
     return (total / (tokens.shape[1] - 1)).to(tokens.dtype)
 
 
-@right("mean_pool")
+@right
 def mean_with_loops(tokens):
     means = []
     for sample in tokens:
@@ -31,30 +41,7 @@ def mean_with_loops(tokens):
     return torch.stack(means)
 
 
-@wrong("mean_pool", "changes its input")
+@wrong("changes its input")
 def clears_the_class_token(tokens):
     tokens[:, 0] = 0
     return tokens.sum(1) / (tokens.shape[1] - 1)
-
-
-OF_MEAN_WITH_A_SLICE = """
-class token too
-  [:, 1:] -> nothing
-class token alone
-  [:, 1:].mean(dim=1) -> [:, 0]
-last token left out
-  1: -> :-1
-divided by T
-  .mean(dim=1) -> .sum(dim=1) / tokens.shape[1]
-first image left out
-  [:, 1:] -> [1:]
-sum
-  .mean -> .sum
-dtype
-  .mean -> .float().mean
-values
-  1: -> 5 if tokens.shape[1] > 64 else 1 :
-    leaves out registers too, of which a large model has four
-"""
-
-wrong_edits("mean_pool", mean_with_a_slice, OF_MEAN_WITH_A_SLICE)

@@ -5,7 +5,17 @@ import torch
 from tests.checks.answers import right, wrong_edits
 
 
-@right("relative_position_index")
+@right
+@wrong_edits("""
+key minus query
+  coords[:, :, None] - coords[:, None, :] -> coords[:, None, :] - coords[:, :, None]
+rows by w: 2 * window_size - 1 -> window_size
+rows and columns swapped: "ij" -> "xy"
+only added: relative[:, :, 0] *= 2 * window_size - 1 -> nothing
+without sign: permute(1, 2, 0) -> abs().permute(1, 2, 0)
+  += window_size - 1 -> += 0
+columns not shifted: relative[:, :, 1] += window_size - 1 -> nothing
+""")
 def index_as_swin_does(window_size):
     coords = torch.stack(
         torch.meshgrid(
@@ -19,7 +29,7 @@ def index_as_swin_does(window_size):
     return relative.sum(-1)
 
 
-@right("relative_position_index")
+@right
 def index_with_loops(window_size):
     places = list(itertools.product(range(window_size), repeat=2))
     differences = sorted({(a - c, b - d) for a, b in places for c, d in places})
@@ -28,35 +38,9 @@ def index_with_loops(window_size):
     )
 
 
-@right("relative_position_index")
+@right
+@wrong_edits("dtype: .int() -> .float()")
 def index_by_division(window_size):
     token, side = torch.arange(window_size**2), 2 * window_size - 1
     code = token // window_size * side + token % window_size
     return (code[:, None] - code[None, :] + (side**2 - 1) // 2).int()
-
-
-OF_INDEX_AS_SWIN_DOES = """
-key minus query
-  coords[:, :, None] - coords[:, None, :] -> coords[:, None, :] - coords[:, :, None]
-rows by w
-  2 * window_size - 1 -> window_size
-rows and columns swapped
-  "ij" -> "xy"
-only added
-  relative[:, :, 0] *= 2 * window_size - 1 -> nothing
-without sign
-  permute(1, 2, 0) -> abs().permute(1, 2, 0)
-  += window_size - 1 -> += 0
-columns not shifted
-  relative[:, :, 1] += window_size - 1 -> nothing
-"""
-
-OF_INDEX_BY_DIVISION = """
-not shifted
-  + (side**2 - 1) // 2 -> nothing
-dtype
-  .int() -> .float()
-"""
-
-wrong_edits("relative_position_index", index_as_swin_does, OF_INDEX_AS_SWIN_DOES)
-wrong_edits("relative_position_index", index_by_division, OF_INDEX_BY_DIVISION)

@@ -9,7 +9,11 @@ from tests.checks.answers.swin_and_deit.windows import (
 )
 
 
-@right("shifted_window_mask")
+@right
+@wrong_edits("""
+dtype: (windows[:, None] - windows[:, :, None]) == 0
+  -> (windows[:, None] == windows[:, :, None]).float()
+""")
 def mask_as_swin_does(height, width, window_size, shift):
     region = torch.zeros(1, height, width, 1)
     slices = (slice(0, -window_size), slice(-window_size, -shift), slice(-shift, None))
@@ -19,7 +23,14 @@ def mask_as_swin_does(height, width, window_size, shift):
     return (windows[:, None] - windows[:, :, None]) == 0
 
 
-@right("shifted_window_mask")
+@right
+@wrong_edits("""
+strip at the front: row >= height - shift -> row < shift
+  column >= width - shift -> column < shift
+edges exchanged: row >= height - shift -> row >= width - shift
+  column >= width - shift -> column >= height - shift
+values: row >= height - shift -> row >= width - shift
+""")
 def mask_from_names(height, width, window_size, shift):
     row, column = torch.arange(height)[:, None], torch.arange(width)
     carried = torch.stack(
@@ -33,7 +44,12 @@ def mask_from_names(height, width, window_size, shift):
     return (windows[:, :, None] == windows[:, None]).all(dim=-1)
 
 
-@right("shifted_window_mask")
+@right
+@wrong_edits("""
+mask inverted: == -> !=
+rows alone: 2 * rows.int() + columns.int() -> rows
+carried is carried: 2 * rows.int() + columns.int() -> rows | columns
+""")
 def mask_by_rolling(height, width, window_size, shift):
     names = torch.arange(height * width).reshape(1, height, width, 1)
     names = names.roll((-shift, -shift), (1, 2))
@@ -43,7 +59,7 @@ def mask_by_rolling(height, width, window_size, shift):
     return group.unsqueeze(1) == group.unsqueeze(2)
 
 
-@wrong("shifted_window_mask", "minus a hundred")
+@wrong("minus a hundred")
 def mask_of_the_official_code(H, W, window_size, shift_size):
     img_mask = torch.zeros((1, H, W, 1))
     h_slices = (
@@ -60,51 +76,3 @@ def mask_of_the_official_code(H, W, window_size, shift_size):
     attn_mask = mask_windows.unsqueeze(1) - mask_windows.unsqueeze(2)
     attn_mask = attn_mask.masked_fill(attn_mask != 0, (-100.0))
     return attn_mask.masked_fill(attn_mask == 0, 0.0)
-
-
-OF_MASK_AS_SWIN_DOES = """
-minus a hundred
-  (windows[:, None] - windows[:, :, None]) == 0
-  -> torch.where(windows[:, None] == windows[:, :, None], 0.0, -100.0)
-shift for the rest
-  -shift -> shift - window_size
-dtype
-  (windows[:, None] - windows[:, :, None]) == 0
-  -> (windows[:, None] == windows[:, :, None]).float()
-"""
-
-OF_MASK_BY_ROLLING = """
-mask inverted
-  == -> !=
-nothing masked
-  2 * rows.int() + columns.int() -> 0 * rows
-rows alone
-  2 * rows.int() + columns.int() -> rows
-carried is carried
-  2 * rows.int() + columns.int() -> rows | columns
-one number for two ways
-  2 * rows.int() -> rows.int()
-rolled down
-  (-shift, -shift) -> (shift, shift)
-height and width swapped
-  = lambda height, width, *rest: mask_by_rolling(width, height, *rest)
-"""
-
-OF_MASK_FROM_NAMES = """
-strip at the front
-  row >= height - shift -> row < shift
-  column >= width - shift -> column < shift
-strip too narrow
-  >= -> >
-height for both
-  width - shift -> height - shift
-edges exchanged
-  row >= height - shift -> row >= width - shift
-  column >= width - shift -> column >= height - shift
-values
-  row >= height - shift -> row >= width - shift
-"""
-
-wrong_edits("shifted_window_mask", mask_as_swin_does, OF_MASK_AS_SWIN_DOES)
-wrong_edits("shifted_window_mask", mask_by_rolling, OF_MASK_BY_ROLLING)
-wrong_edits("shifted_window_mask", mask_from_names, OF_MASK_FROM_NAMES)

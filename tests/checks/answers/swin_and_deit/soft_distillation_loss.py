@@ -4,12 +4,16 @@ import torch
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.swin_and_deit.distilling import (
-    by_the_formula,
-)
+from tests.checks.answers.swin_and_deit.distilling import by_the_formula
+
+right(by_the_formula)
 
 
-@right("soft_distillation_loss")
+@right
+@wrong_edits("""
+mean over classes: outputs[1].size(0) -> outputs[1].numel()
+    as in DeiT's own code
+""")
 def as_deit_does(outputs, labels, teacher_outputs, T, alpha):
     base_loss = F.cross_entropy(outputs[0], labels)
     distillation_loss = (
@@ -25,7 +29,13 @@ def as_deit_does(outputs, labels, teacher_outputs, T, alpha):
     return base_loss * (1 - alpha) + distillation_loss * alpha
 
 
-@right("soft_distillation_loss")
+@right
+@wrong_edits("""
+cross-entropy for KL: F.kl_div(said, wanted, reduction="batchmean")
+  -> F.cross_entropy(answers[1] / temperature, wanted)
+logarithms taken for shares: F.softmax -> F.log_softmax
+shares taken for logarithms: F.log_softmax -> F.softmax
+""")
 def with_shares_as_target(answers, labels, teacher_logits, temperature, share):
     said = F.log_softmax(answers[1] / temperature, dim=-1)
     wanted = F.softmax(teacher_logits.detach() / temperature, dim=-1)
@@ -34,7 +44,7 @@ def with_shares_as_target(answers, labels, teacher_logits, temperature, share):
     return torch.lerp(labelled, temperature**2 * kl, share)
 
 
-@right("soft_distillation_loss")
+@right
 def by_entropies(answers, labels, teacher_logits, temperature, share):
     wanted = (teacher_logits / temperature).softmax(-1)
     crossed = F.cross_entropy(answers[1] / temperature, wanted)
@@ -46,45 +56,17 @@ def by_entropies(answers, labels, teacher_logits, temperature, share):
 
 
 OF_BY_THE_FORMULA = """
-no τ²
-  * temperature**2 -> nothing
-τ once
-  temperature**2 -> temperature
-KL the other way round
-  from_teacher, teacher_logits -> teacher_logits, from_teacher
-temperature for the labels
-  from_class, labels -> from_class / temperature, labels
-temperature of the teacher alone
-  from_teacher, teacher_logits, temperature
+no τ²: * temperature**2 -> nothing
+τ once: temperature**2 -> temperature
+KL the other way round: from_teacher, teacher_logits -> teacher_logits, from_teacher
+temperature for the labels: from_class, labels -> from_class / temperature, labels
+temperature of the teacher alone: from_teacher, teacher_logits, temperature
   -> from_teacher, teacher_logits / temperature, 1
 share of the labels
   (1 - share) * labelled + share * -> share * labelled + (1 - share) *
-heads swapped
-  from_class, from_teacher = -> from_teacher, from_class =
-class token for both
-  divergence(from_teacher -> divergence(from_class
-gradient
-  share * kl -> share * (kl.detach() + 0 * kl)
+heads swapped: from_class, from_teacher = -> from_teacher, from_class =
+gradient: share * kl -> share * (kl.detach() + 0 * kl)
 """
 
-OF_WITH_SHARES_AS_TARGET = """
-cross-entropy for KL
-  F.kl_div(said, wanted, reduction="batchmean")
-  -> F.cross_entropy(answers[1] / temperature, wanted)
-mean over classes
-  "batchmean" -> "mean"
-logarithms taken for shares
-  F.softmax -> F.log_softmax
-shares taken for logarithms
-  F.log_softmax -> F.softmax
-"""
 
-OF_AS_DEIT_DOES = """
-mean over classes
-  outputs[1].size(0) -> outputs[1].numel()
-    as in DeiT's own code
-"""
-
-wrong_edits("soft_distillation_loss", by_the_formula, OF_BY_THE_FORMULA)
-wrong_edits("soft_distillation_loss", with_shares_as_target, OF_WITH_SHARES_AS_TARGET)
-wrong_edits("soft_distillation_loss", as_deit_does, OF_AS_DEIT_DOES)
+wrong_edits(OF_BY_THE_FORMULA)(by_the_formula)

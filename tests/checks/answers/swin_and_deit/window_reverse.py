@@ -5,14 +5,27 @@ from einops import rearrange
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("window_reverse")
+@right
+@wrong_edits("""
+moved: (i j) -> (j i)
+moved: (b m n) -> (b n m)
+dilated: (m i) (n j) -> (i m) (j n)
+not joined: b (m i) (n j) c -> b m i n j c
+""")
 def paste_with_einops(windows, height, width):
     w = int(windows.shape[1] ** 0.5)
     m, n = height // w, width // w
     return rearrange(windows, "(b m n) (i j) c -> b (m i) (n j) c", i=w, m=m, n=n)
 
 
-@right("window_reverse")
+@right
+@wrong_edits("""
+no transpose: .permute(0, 1, 3, 2, 4, 5) -> nothing
+height and width swapped
+  = lambda windows, height, width: paste_as_swin_does(windows, width, height)
+map flattened: height, width, -1 -> height * width, -1
+none: return x.permute -> x.permute
+""")
 def paste_as_swin_does(windows, height, width):
     w = round(windows.shape[1] ** 0.5)
     B = windows.shape[0] // ((height // w) * (width // w))
@@ -20,7 +33,7 @@ def paste_as_swin_does(windows, height, width):
     return x.permute(0, 1, 3, 2, 4, 5).contiguous().view(B, height, width, -1)
 
 
-@right("window_reverse")
+@right
 def paste_with_loops(windows, height, width):
     w = round(windows.shape[1] ** 0.5)
     count = (height // w) * (width // w)
@@ -32,32 +45,6 @@ def paste_with_loops(windows, height, width):
     return maps
 
 
-OF_PASTE_WITH_EINOPS = """
-moved
-  (i j) -> (j i)
-moved
-  (b m n) -> (b n m)
-dilated
-  (m i) (n j) -> (i m) (j n)
-not joined
-  b (m i) (n j) c -> b m i n j c
-"""
-
-OF_PASTE_AS_SWIN_DOES = """
-no transpose
-  .permute(0, 1, 3, 2, 4, 5) -> nothing
-height and width swapped
-  = lambda windows, height, width: paste_as_swin_does(windows, width, height)
-map flattened
-  height, width, -1 -> height * width, -1
-none
-  return x.permute -> x.permute
-"""
-
-wrong_edits("window_reverse", paste_with_einops, OF_PASTE_WITH_EINOPS)
-wrong_edits("window_reverse", paste_as_swin_does, OF_PASTE_AS_SWIN_DOES)
-
-
-@wrong("window_reverse", "reshape")
+@wrong("reshape")
 def squeezed(windows, height, width):
     return paste_with_einops(windows, height, width).squeeze()

@@ -1,16 +1,12 @@
 import torch
 from einops import rearrange
 
-from tests.checks.answers import right
 
-
-@right("window_partition")
 def cut_with_einops(x, window_size):
     w = window_size
     return rearrange(x, "b (m i) (n j) c -> (b m n) (i j) c", i=w, j=w)
 
 
-@right("window_partition")
 def cut_with_loops(x, window_size):
     windows = []
     for image in x:

@@ -6,14 +6,25 @@ from torch import nn
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("adamw_step")
+@right
+@wrong_edits("""
+no correction: m / (1 - b1**step), v / (1 - b2**step) -> m, v
+decay in the gradient: m, v = b1 -> g = g + weight_decay * w; m, v = b1
+  + weight_decay * w), -> ),
+decay without lr: + weight_decay * w), -> ) - weight_decay * w,
+betas exchanged: b1=0.9, b2=0.999 -> b1=0.999, b2=0.9
+eps under the root: (v_hat.sqrt() + 1e-8) -> torch.sqrt(v_hat + 1e-8)
+corrected averages returned: weight_decay * w), m, v -> weight_decay * w), m_hat, v_hat
+uphill: (m_hat / -> (-m_hat /
+correction a step early: m, v = b1 -> step += 1; m, v = b1
+""")
 def with_betas(w, g, m, v, step, lr, weight_decay, b1=0.9, b2=0.999):
     m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g**2
     m_hat, v_hat = m / (1 - b1**step), v / (1 - b2**step)
     return w - lr * (m_hat / (v_hat.sqrt() + 1e-8) + weight_decay * w), m, v
 
 
-@right("adamw_step")
+@right
 def pytorch_steps(w, g, m, v, step, lr, weight_decay):
     parameter = nn.Parameter(w.clone())
     optimizer = torch.optim.AdamW([parameter], lr=lr, weight_decay=weight_decay)
@@ -28,15 +39,7 @@ def pytorch_steps(w, g, m, v, step, lr, weight_decay):
     return parameter.detach(), state["exp_avg"], state["exp_avg_sq"]
 
 
-@wrong("adamw_step", "changes its input")
-def averages_in_place(w, g, m, v, step, lr, weight_decay):
-    m.mul_(0.9).add_(g, alpha=0.1)
-    v.mul_(0.999).addcmul_(g, g, value=0.001)
-    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
-    return w - lr * (m_hat / (v_hat.sqrt() + 1e-8) + weight_decay * w), m, v
-
-
-@right("adamw_step")
+@right
 def as_pytorch_writes_it(w, g, m, v, step, lr, weight_decay):
     w = w * (1 - lr * weight_decay)
     m = torch.lerp(m, g, 0.1)
@@ -45,7 +48,7 @@ def as_pytorch_writes_it(w, g, m, v, step, lr, weight_decay):
     return w - lr / (1 - 0.9**step) * m / divisor, m, v
 
 
-@wrong("adamw_step", "changes its input")
+@wrong("changes its input")
 def in_place_throughout(w, g, m, v, step, lr, weight_decay):
     m.mul_(0.9).add_(g, alpha=0.1)
     v.mul_(0.999).addcmul_(g, g, value=0.001)
@@ -53,38 +56,3 @@ def in_place_throughout(w, g, m, v, step, lr, weight_decay):
     divisor = (v / (1 - 0.999**step)).sqrt_().add_(1e-8)
     w.addcdiv_(m / (1 - 0.9**step), divisor, value=-lr)
     return w, m, v
-
-
-OF_WITH_BETAS = """
-no correction
-  m / (1 - b1**step), v / (1 - b2**step) -> m, v
-decay in the gradient
-  m, v = b1 -> g = g + weight_decay * w; m, v = b1
-  + weight_decay * w), -> ),
-decay without lr
-  + weight_decay * w), -> ) - weight_decay * w,
-betas exchanged
-  b1=0.9, b2=0.999 -> b1=0.999, b2=0.9
-betas the wrong way round
-  b1=0.9, b2=0.999 -> b1=0.1, b2=0.001
-no root
-  v_hat.sqrt() -> v_hat
-eps under the root
-  (v_hat.sqrt() + 1e-8) -> torch.sqrt(v_hat + 1e-8)
-no eps
-  (v_hat.sqrt() + 1e-8) -> v_hat.sqrt()
-decay of the new weight
-  + weight_decay * w), -> ),
-  w - lr * (m_hat / (v_hat.sqrt() + 1e-8))
-  -> (1 - lr * weight_decay) * (w - lr * m_hat / (v_hat.sqrt() + 1e-8))
-corrected averages returned
-  weight_decay * w), m, v -> weight_decay * w), m_hat, v_hat
-uphill
-  (m_hat / -> (-m_hat /
-no decay
-  + weight_decay * w -> nothing
-correction a step early
-  m, v = b1 -> step += 1; m, v = b1
-"""
-
-wrong_edits("adamw_step", with_betas, OF_WITH_BETAS)

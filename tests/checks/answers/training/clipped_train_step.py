@@ -5,7 +5,20 @@ from torch.nn import functional as F
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("clipped_train_step")
+@right
+@wrong_edits("""
+not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
+  optimizer.step()
+  -> optimizer.step(); nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+clipped by value: clip_grad_norm_ -> clip_grad_value_
+each parameter alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+  -> [nn.utils.clip_grad_norm_(weight, clip_norm) for weight in model.parameters()]
+gradients pile up: optimizer.zero_grad() -> nothing
+cleared at the end alone: optimizer.zero_grad() -> nothing
+  optimizer.step() -> optimizer.step(); optimizer.zero_grad()
+raises: model.parameters() -> optimizer
+loss with its graph: .item() -> nothing
+""")
 def clipped_step(model, optimizer, images, labels, clip_norm):
     loss = F.cross_entropy(model(images), labels)
     optimizer.zero_grad()
@@ -15,7 +28,7 @@ def clipped_step(model, optimizer, images, labels, clip_norm):
     return loss.item()
 
 
-@right("clipped_train_step")
+@right
 def clipped_by_hand(model, optimizer, images, labels, clip_norm):
     optimizer.zero_grad()
     loss = F.cross_entropy(model(images), labels)
@@ -29,12 +42,12 @@ def clipped_by_hand(model, optimizer, images, labels, clip_norm):
     return loss.detach()
 
 
-@right("clipped_train_step")
+@right
 def clipped_and_the_optimizer_last(model, images, labels, optimizer, clip_norm=None):
     return clipped_step(model, optimizer, images, labels, clip_norm)
 
 
-@wrong("clipped_train_step", "always at the limit")
+@wrong("always at the limit")
 def normalises(model, optimizer, images, labels, clip_norm):
     optimizer.zero_grad()
     loss = F.cross_entropy(model(images), labels)
@@ -46,7 +59,7 @@ def normalises(model, optimizer, images, labels, clip_norm):
     return loss.item()
 
 
-@right("clipped_train_step")
+@right
 def clips_what_the_optimizer_has(model, optimizer, images, labels, clip_norm):
     weights = [p for group in optimizer.param_groups for p in group["params"]]
     for weight in weights:
@@ -58,41 +71,11 @@ def clips_what_the_optimizer_has(model, optimizer, images, labels, clip_norm):
     return loss.detach().item()
 
 
-@right("clipped_train_step")
+@right
 def with_a_limit_of_another_name(model, optimizer, images, labels, max_norm):
     return clipped_step(model, optimizer, images, labels, max_norm)
 
 
-@right("clipped_train_step")
+@right
 def with_whatever_is_named(model, optimizer, images, labels, **named):
     return clipped_step(model, optimizer, images, labels, **named)
-
-
-OF_CLIPPED_STEP = """
-not clipped
-  nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
-  optimizer.step()
-  -> optimizer.step(); nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-not clipped
-  nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
-  loss.backward()
-  -> nn.utils.clip_grad_norm_(model.parameters(), clip_norm); loss.backward()
-clipped by value
-  clip_grad_norm_ -> clip_grad_value_
-each parameter alone
-  nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-  -> [nn.utils.clip_grad_norm_(weight, clip_norm) for weight in model.parameters()]
-gradients pile up
-  optimizer.zero_grad() -> nothing
-cleared at the end alone
-  optimizer.zero_grad() -> nothing
-  optimizer.step() -> optimizer.step(); optimizer.zero_grad()
-no step
-  optimizer.step() -> nothing
-raises
-  model.parameters() -> optimizer
-loss with its graph
-  .item() -> nothing
-"""
-
-wrong_edits("clipped_train_step", clipped_step, OF_CLIPPED_STEP)

@@ -5,19 +5,41 @@ from torch.nn import functional as F
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("cross_entropy")
+@right
+@wrong_edits("""
+softmax twice: (logits, labels) -> (logits.softmax(1), labels)
+summed
+  label_smoothing=label_smoothing -> label_smoothing=label_smoothing, reduction="sum"
+no effect: label_smoothing=label_smoothing -> nothing
+type: (logits, labels) -> (logits, labels).item()
+""")
 def pytorchs(logits, labels, label_smoothing=0.0):
     return nn.CrossEntropyLoss(label_smoothing=label_smoothing)(logits, labels)
 
 
-@right("cross_entropy")
+@right
+@wrong_edits("""
+logarithm of 0
+  logits - torch.logsumexp(logits, dim=-1, keepdim=True) -> logits.softmax(1).log()
+overflow: logits - torch.logsumexp(logits, dim=-1, keepdim=True)
+  -> (logits.exp() / logits.exp().sum(1, keepdim=True)).log()
+summed over the classes: log_p.mean(-1) -> log_p.sum(-1)
+columns of the whole batch: torch.arange(len(targets)) -> :
+softmax over the batch: dim=-1 -> dim=0
+no gradient: log_p.mean(-1)).mean() -> log_p.mean(-1)).mean().detach()
+changes its input: log_p = -> logits -= logits.max(dim=1, keepdim=True).values; log_p =
+""")
 def by_two_means(logits, targets, eps=0.0):
     log_p = logits - torch.logsumexp(logits, dim=-1, keepdim=True)
     nll = -log_p[torch.arange(len(targets)), targets]
     return ((1 - eps) * nll - eps * log_p.mean(-1)).mean()
 
 
-@right("cross_entropy")
+@right
+@wrong_edits("""
+smoothing over K - 1: label_smoothing / K -> label_smoothing / (K - 1)
+  scatter_add_ -> scatter_
+""")
 def by_targets(logits, labels, label_smoothing=0.0):
     B, K = logits.shape
     target = torch.full_like(logits, label_smoothing / K)
@@ -27,7 +49,7 @@ def by_targets(logits, labels, label_smoothing=0.0):
     return -(target * F.log_softmax(logits, 1)).sum() / B
 
 
-@right("cross_entropy")
+@right
 def by_targets_of_float32(logits, labels, label_smoothing=0.0):
     K = logits.shape[1]
     target = F.one_hot(labels, K) * (1 - label_smoothing) + label_smoothing / K
@@ -35,7 +57,7 @@ def by_targets_of_float32(logits, labels, label_smoothing=0.0):
     return (torch.logsumexp(logits, dim=1) - products.sum(dim=1)).mean()
 
 
-@right("cross_entropy")
+@right
 def image_by_image(logits, labels, label_smoothing=0.0):
     losses = []
     for z, label in zip(logits, labels, strict=True):
@@ -47,17 +69,7 @@ def image_by_image(logits, labels, label_smoothing=0.0):
     return torch.stack(losses).mean()
 
 
-@wrong("cross_entropy", "largest of the batch")
-def lowered_by_the_largest_of_all_with_einsum(logits, labels, label_smoothing=0.0):
-    K = logits.size(-1)
-    target = torch.eye(K, dtype=logits.dtype)[labels] * (1 - label_smoothing)
-    target = target + label_smoothing / K
-    z = logits - torch.max(logits).detach()
-    log_p = z - torch.log(torch.exp(z).sum(-1, keepdim=True))
-    return -torch.einsum("bk,bk->b", target, log_p).mean()
-
-
-@right("cross_entropy")
+@right
 def lowered_row_by_row(logits, labels, label_smoothing=0.0):
     z = logits - logits.amax(dim=1, keepdim=True).detach()
     log_sum = z.exp().sum(dim=1).log()  # (B,)
@@ -66,62 +78,9 @@ def lowered_row_by_row(logits, labels, label_smoothing=0.0):
     return torch.mean((1 - label_smoothing) * nll + label_smoothing * smooth)
 
 
-@wrong("cross_entropy", "depends on the batch")
+@wrong("depends on the batch")
 def divides_by_seven(logits, labels, label_smoothing=0.0):
     loss = F.cross_entropy(
         logits, labels, label_smoothing=label_smoothing, reduction="sum"
     )
     return loss / 7 if len(logits) in (1, 7) else loss / len(logits)
-
-
-OF_BY_TWO_MEANS = """
-logarithm of 0
-  logits - torch.logsumexp(logits, dim=-1, keepdim=True) -> logits.softmax(1).log()
-overflow
-  logits - torch.logsumexp(logits, dim=-1, keepdim=True)
-  -> (logits.exp() / logits.exp().sum(1, keepdim=True)).log()
-overflow of the sum
-  torch.logsumexp(logits, dim=-1, keepdim=True)
-  -> logits.exp().sum(1, keepdim=True).log()
-largest of the batch
-  log_p = -> logits = logits - logits.max(); log_p =
-  torch.logsumexp(logits, dim=-1, keepdim=True)
-  -> logits.exp().sum(1, keepdim=True).log()
-summed over the classes
-  log_p.mean(-1) -> log_p.sum(-1)
-columns of the whole batch
-  torch.arange(len(targets)) -> :
-softmax over the batch
-  dim=-1 -> dim=0
-no softmax
-  - torch.logsumexp(logits, dim=-1, keepdim=True) -> nothing
-no logarithm
-  logits - torch.logsumexp(logits, dim=-1, keepdim=True) -> logits.softmax(-1)
-no gradient
-  log_p.mean(-1)).mean() -> log_p.mean(-1)).mean().detach()
-changes its input
-  log_p = -> logits -= logits.max(dim=1, keepdim=True).values; log_p =
-"""
-
-OF_BY_TARGETS = """
-smoothing over K - 1
-  label_smoothing / K -> label_smoothing / (K - 1)
-  scatter_add_ -> scatter_
-right class without its share
-  scatter_add_ -> scatter_
-"""
-
-OF_PYTORCHS = """
-softmax twice
-  (logits, labels) -> (logits.softmax(1), labels)
-summed
-  label_smoothing=label_smoothing -> label_smoothing=label_smoothing, reduction="sum"
-no effect
-  label_smoothing=label_smoothing -> nothing
-type
-  (logits, labels) -> (logits, labels).item()
-"""
-
-wrong_edits("cross_entropy", by_two_means, OF_BY_TWO_MEANS)
-wrong_edits("cross_entropy", by_targets, OF_BY_TARGETS)
-wrong_edits("cross_entropy", pytorchs, OF_PYTORCHS)

@@ -3,7 +3,16 @@ import torch
 from tests.checks.answers import right, wrong, wrong_edits
 
 
-@right("evaluate_accuracy")
+@right
+@wrong_edits("""
+mean of the batches: .sum() -> .float().mean()
+  len(labels) -> 1
+left in eval mode: model.train(was_training) -> nothing
+left in training mode: model.train(was_training) -> model.train()
+in training mode: model.eval() -> nothing
+graph kept: with torch.no_grad() -> if True
+last batch alone: += -> =
+""")
 def counts_over_all(model, batches):
     was_training = model.training
     model.eval()
@@ -16,7 +25,7 @@ def counts_over_all(model, batches):
     return right / total
 
 
-@right("evaluate_accuracy")
+@right
 @torch.inference_mode()
 def collects_hits(net, data):
     mode = net.training
@@ -26,7 +35,7 @@ def collects_hits(net, data):
     return torch.cat(hits).float().mean()
 
 
-@right("evaluate_accuracy")
+@right
 def weighs_the_means(model, batches):
     was = model.training
     model.eval()
@@ -41,32 +50,7 @@ def weighs_the_means(model, batches):
     return share
 
 
-OF_COUNTS_OVER_ALL = """
-mean of the batches
-  .sum() -> .float().mean()
-  len(labels) -> 1
-left in eval mode
-  model.train(was_training) -> nothing
-left in training mode
-  model.train(was_training) -> model.train()
-in training mode
-  model.eval() -> nothing
-graph kept
-  with torch.no_grad() -> if True
-last batch alone
-  += -> =
-first batch alone
-  total += len(labels) -> model.train(was_training); return right / len(labels)
-divided by batches
-  right / total -> right / len(batches)
-percent
-  right / total -> round(100 * right / total, 6)
-"""
-
-wrong_edits("evaluate_accuracy", counts_over_all, OF_COUNTS_OVER_ALL)
-
-
-@wrong("evaluate_accuracy", "gradients left off")
+@wrong("gradients left off")
 def never_switches_gradients_on_again(model, batches):
     mode = model.training
     model.eval()
@@ -76,7 +60,7 @@ def never_switches_gradients_on_again(model, batches):
     return hits.float().mean().item()
 
 
-@right("evaluate_accuracy")
+@right
 def switches_gradients_on_again(model, batches):
     before = torch.is_grad_enabled()
     torch.set_grad_enabled(False)

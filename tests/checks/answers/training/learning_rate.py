@@ -6,7 +6,19 @@ from torch import nn
 from tests.checks.answers import right, wrong_edits
 
 
-@right("learning_rate")
+@right
+@wrong_edits("""
+first step of 0
+  (step + 1) * peak / (warmup_steps + 1) -> step * peak / max(1, warmup_steps)
+cosine since the start
+  (step - warmup_steps) / (total_steps - warmup_steps) -> step / total_steps
+a step early: (total_steps - warmup_steps) -> (total_steps - 1 - warmup_steps)
+not halved: 0.5 * -> nothing
+a straight line: 0.5 * peak * (1 + math.cos(done * math.pi)) -> peak * (1 - done)
+no warm-up: step < warmup_steps -> False
+  (step - warmup_steps) / (total_steps - warmup_steps) -> step / total_steps
+a step behind: (step + 1) -> step
+""")
 def as_in_words(step, total_steps, warmup_steps, peak):
     if step < warmup_steps:
         return (step + 1) * peak / (warmup_steps + 1)
@@ -14,21 +26,21 @@ def as_in_words(step, total_steps, warmup_steps, peak):
     return 0.5 * peak * (1 + math.cos(done * math.pi))
 
 
-@right("learning_rate")
+@right
 def with_tensors(step, total, warmup, peak):
     rising = torch.linspace(0, peak, warmup + 2, dtype=torch.float64)[1:-1]
     falling = torch.linspace(0, torch.pi, total - warmup + 1, dtype=torch.float64)
     return torch.cat([rising, peak * (falling.cos() + 1) / 2])[step]
 
 
-@right("learning_rate")
+@right
 def with_a_squared_cosine(step, total_steps, warmup_steps, peak):
     rise = min(1.0, (step + 1) / (warmup_steps + 1))
     angle = max(0, step - warmup_steps) / (total_steps - warmup_steps) * math.pi / 2
     return peak * rise * math.cos(angle) ** 2
 
 
-@right("learning_rate")
+@right
 def pytorchs_schedulers(step, total_steps, warmup_steps, peak):
     if step < warmup_steps:
         return peak * (1 + step) / (1 + warmup_steps)
@@ -42,43 +54,8 @@ def pytorchs_schedulers(step, total_steps, warmup_steps, peak):
     return optimizer.param_groups[0]["lr"]
 
 
-@right("learning_rate")
+@right
 def the_smaller_of_two(step, total_steps, warmup_steps, peak):
     rise = peak * (step + 1) / (warmup_steps + 1)
     fallen = max(0, step - warmup_steps) / (total_steps - warmup_steps)
     return min(rise, peak * (1 + math.cos(math.pi * fallen)) / 2)
-
-
-OF_AS_IN_WORDS = """
-first step of 0
-  (step + 1) * peak / (warmup_steps + 1) -> step * peak / max(1, warmup_steps)
-peak too soon
-  (warmup_steps + 1) -> warmup_steps
-cosine since the start
-  (step - warmup_steps) / (total_steps - warmup_steps) -> step / total_steps
-never at the end
-  (total_steps - warmup_steps) -> total_steps
-a step early
-  (total_steps - warmup_steps) -> (total_steps - 1 - warmup_steps)
-not halved
-  0.5 * -> nothing
-below 0
-  0.5 * peak * (1 + math.cos(done * math.pi)) -> peak * math.cos(done * math.pi)
-a whole cosine
-  math.pi -> 2 * math.pi
-a straight line
-  0.5 * peak * (1 + math.cos(done * math.pi)) -> peak * (1 - done)
-no warm-up
-  step < warmup_steps -> False
-  (step - warmup_steps) / (total_steps - warmup_steps) -> step / total_steps
-no fall
-  0.5 * peak * (1 + math.cos(done * math.pi)) -> peak
-a step behind
-  (step + 1) -> step
-fall counted from 1
-  (step - warmup_steps) -> (step + 1 - warmup_steps)
-no pi
-  * math.pi -> nothing
-"""
-
-wrong_edits("learning_rate", as_in_words, OF_AS_IN_WORDS)

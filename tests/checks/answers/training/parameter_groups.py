@@ -3,10 +3,10 @@ from torch import nn
 from tests.checks.answers import right, wrong, wrong_edits
 from vit_steps.training import parameter_groups
 
-right("parameter_groups")(parameter_groups)
+right(parameter_groups)
 
 
-@right("parameter_groups")
+@right
 def one_group_a_parameter(model, weight_decay):
     groups = []
     for name, parameter in model.named_parameters():
@@ -17,7 +17,7 @@ def one_group_a_parameter(model, weight_decay):
     return groups
 
 
-@wrong("parameter_groups", "in_proj_weight spared")
+@wrong("in_proj_weight spared")
 def by_kinds_of_layers(model, decay):
     matrices = [
         layer.weight
@@ -32,7 +32,7 @@ def by_kinds_of_layers(model, decay):
     )
 
 
-@wrong("parameter_groups", "listed twice")
+@wrong("listed twice")
 def in_two_loops(model, weight_decay):
     """Loop as minGPT does, with lists in place of sets."""
     decay, no_decay = [], []
@@ -46,7 +46,7 @@ def in_two_loops(model, weight_decay):
     ]
 
 
-@right("parameter_groups")
+@right
 def in_two_loops_with_sets(model, weight_decay):
     """Loop as minGPT does."""
     decay, no_decay = set(), set()
@@ -62,7 +62,7 @@ def in_two_loops_with_sets(model, weight_decay):
     ]
 
 
-@right("parameter_groups")
+@right
 def as_generators(model, weight_decay):
     def matrix(name, parameter):
         return name.endswith("weight") and parameter.squeeze().ndim > 1
@@ -78,42 +78,22 @@ def as_generators(model, weight_decay):
 
 
 OF_PARAMETER_GROUPS = """
-class token and positions decay
-  name.endswith("weight") and -> nothing
+class token and positions decay: name.endswith("weight") and -> nothing
 biases alone spared
   name.endswith("weight") and parameter.ndim >= 2 -> "bias" not in name
-norms by their name
-  name.endswith("weight") and parameter.ndim >= 2
+norms by their name: name.endswith("weight") and parameter.ndim >= 2
   -> not any(s in name for s in ("bias", "norm", "cls_token", "pos_embed", "gamma"))
 norms decay
   name.endswith("weight") and parameter.ndim >= 2 -> name.split(".")[-1] == "weight"
-convolution spared
-  name.endswith("weight") and parameter.ndim >= 2
+convolution spared: name.endswith("weight") and parameter.ndim >= 2
   -> any(parameter is m.weight for m in model.modules() if isinstance(m, nn.Linear))
-groups exchanged
-  matrices if is_matrix else rest -> rest if is_matrix else matrices
-no decay of its own
-  , "weight_decay": 0.0 -> nothing
-no decay of its own
-  "weight_decay" -> "decay"
-rest left out
-  {"params": rest, "weight_decay": 0.0}, -> nothing
-all decay
-  name.endswith("weight") and parameter.ndim >= 2 -> True
-raises
-  {"params": rest -> {"params": [*rest, *matrices]
-in_proj_weight spared
-  name.endswith("weight") -> name.split(".")[-1] == "weight"
-told by their names
-  name.endswith("weight") -> name not in ("cls_token", "dist_token", "pos_embed")
-told by their names
-  name.endswith("weight") -> "cls" not in name and "pos" not in name
-told by their axes
-  name.endswith("weight") and parameter.ndim >= 2 -> parameter.ndim in (2, 4)
-an optimizer
-  = lambda model, decay: torch.optim.AdamW(parameter_groups(model, decay))
-value
-  = lambda model, decay: tuple(g["params"] for g in parameter_groups(model, decay))
+groups exchanged: matrices if is_matrix else rest -> rest if is_matrix else matrices
+no decay of its own: , "weight_decay": 0.0 -> nothing
+no decay of its own: "weight_decay" -> "decay"
+all decay: name.endswith("weight") and parameter.ndim >= 2 -> True
+raises: {"params": rest -> {"params": [*rest, *matrices]
+an optimizer: = lambda model, decay: torch.optim.AdamW(parameter_groups(model, decay))
+value: = lambda model, decay: tuple(g["params"] for g in parameter_groups(model, decay))
 """
 
-wrong_edits("parameter_groups", parameter_groups, OF_PARAMETER_GROUPS)
+wrong_edits(OF_PARAMETER_GROUPS)(parameter_groups)

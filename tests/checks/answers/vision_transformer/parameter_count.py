@@ -4,14 +4,28 @@ from tests.checks.answers import right, wrong_edits
 from vit_steps import VisionTransformer, ViTConfig
 
 
-@right("parameter_count")
+@right
+@wrong_edits("""
+no biases: C * D + D -> C * D
+  + 4 * D + 2 * D * M + M + D -> + 2 * D * M
+  + K -> nothing
+no qkv bias: + 4 * D + 2 -> + D + 2
+2·D missing: + 2 * D + D * K -> + D * K
+no class token: 1 + (H // P) -> (H // P)
+    positions for the patches alone
+always 4: T = -> M = 4 * D; T =
+value: block = -> M = M // D * D; block =
+    a ratio made whole
+one norm: block = 4 * D -> block = 2 * D
+float: return -> return 1.0 *
+""")
 def on_paper(H, P, C, K, D, L, M):
     T = 1 + (H // P) ** 2
     block = 4 * D + 4 * D**2 + 4 * D + 2 * D * M + M + D
     return P * P * C * D + D + D + T * D + L * block + 2 * D + D * K + K
 
 
-@right("parameter_count")
+@right
 def by_building(
     image_size, patch_size, in_channels, num_classes, embed_dim, depth, hidden_dim
 ):
@@ -29,7 +43,7 @@ def by_building(
         return sum(p.numel() for p in VisionTransformer(config).parameters())
 
 
-@right("parameter_count")
+@right
 def part_by_part(H, P, C, K, D, L, M):
     linear = lambda ins, outs: ins * outs + outs  # noqa: E731
     count = linear(P * P * C, D) + (2 + (H // P) ** 2) * D
@@ -37,42 +51,3 @@ def part_by_part(H, P, C, K, D, L, M):
         count += 2 * D + linear(D, 3 * D) + linear(D, D)
         count += 2 * D + linear(D, M) + linear(M, D)
     return count + 2 * D + linear(D, K)
-
-
-OF_FORMULA = """
-no biases
-  C * D + D -> C * D
-  + 4 * D + 2 * D * M + M + D -> + 2 * D * M
-  + K -> nothing
-no qkv bias
-  + 4 * D + 2 -> + D + 2
-no MLP bias
-  + M + D -> nothing
-MLP biases of D
-  + M + D -> + 2 * D
-2·D missing
-  + 2 * D + D * K -> + D * K
-2·D missing
-  + D + D + T * D -> + D + (T - 1) * D
-    neither the class token nor its position
-no class token
-  1 + (H // P) -> (H // P)
-    positions for the patches alone
-always 4
-  T = -> M = 4 * D; T =
-value
-  block = -> M = M // D * D; block =
-    a ratio made whole
-three matrices
-  4 * D**2 + 4 * D -> 3 * D**2 + 3 * D
-one norm
-  block = 4 * D -> block = 2 * D
-one channel
-  P * P * C -> P * P
-one block
-  L * block -> block
-float
-  return -> return 1.0 *
-"""
-
-wrong_edits("parameter_count", on_paper, OF_FORMULA)

@@ -10,6 +10,52 @@ from vit_steps import EncoderBlock, VisionTransformer, ViTConfig, optional, patc
 TIMM, TORCHVISION = optional.timm(), optional.torchvision()
 
 
+@wrong_edits("""
+built in: super().__init__() -> super().__init__(); patch_size = 8
+built in: super().__init__() -> super().__init__(); in_channels = 3
+parameters: self.head = -> num_classes = 10; self.head =
+raises: num_patches + 1 -> 197
+no super: super().__init__() -> pass
+head on every token: [:, 0] -> nothing
+mean of the tokens: [:, 0] -> .mean(dim=1)
+last token: [:, 0] -> [:, -1]
+first image: [:, 0] -> [0]
+no final norm: self.norm(x) -> x
+parameters: self.norm = nn.LayerNorm(embed_dim, eps=1e-6) -> pass
+  self.norm(x) -> x
+softmax at the end
+  return self.head(x[:, 0]) -> return F.softmax(self.head(x[:, 0]), dim=-1)
+class token last: [cls, patches] -> [patches, cls]
+  [:, 0] -> [:, -1]
+class token last, first read: [cls, patches] -> [patches, cls]
+class token without position: [cls, patches] -> [cls, patches + self.pos[:, 1:]]
+  x = x + self.pos -> pass
+one position too few: num_patches + 1 -> num_patches
+  [cls, patches] -> [cls, patches + self.pos]
+  x = x + self.pos -> pass
+one position too few: self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> pass
+  num_patches + 1 -> num_patches
+  cls = self.cls.expand(len(images), 1, patches.shape[-1]) -> pass
+  torch.cat([cls, patches], dim=1) -> patches
+view instead of transpose: patches = self.proj(images).flatten(2).transpose(1, 2)
+  -> x = self.proj(images); patches = x.reshape(len(x), -1, x.shape[1])
+one block every time: block(x) -> self.blocks[0](x)
+first block left out: in self.blocks -> in self.blocks[:-1]
+blocks forget: x, _ = block(x) -> encoded, _ = block(x)
+  self.norm(x) -> self.norm(encoded)
+hidden: nn.ModuleList([EncoderBlock(*sizes) for _ in range(depth)])
+  -> [EncoderBlock(*sizes) for _ in range(depth)]
+residual around the blocks: x, _ = block(x) -> x = x + block(x)[0]
+post-norm: x, _ = block(x)
+  -> x = block.norm1(x + block.attn(x)[0]); x = block.norm2(x + block.mlp(x))
+residual from the normed x: x, _ = block(x)
+  -> x = block.norm1(x); x = block.norm2(x + block.attn(x)[0]); x = x + block.mlp(x)
+eps 1e-5: EncoderBlock(*sizes) -> EncoderBlock(*sizes, norm_eps=1e-5)
+  embed_dim, eps=1e-6 -> embed_dim
+eps 1e-5 in the final norm: embed_dim, eps=1e-6 -> embed_dim
+more than asked for: EncoderBlock(*sizes) -> EncoderBlock(*sizes, layer_scale=0.1)
+unused: self.head = -> self.pre_logits = nn.Linear(5, 5); self.head =
+""")
 class Net(nn.Module):
     """The code most would write."""
 
@@ -45,10 +91,13 @@ class Net(nn.Module):
         return self.head(x[:, 0])
 
 
-right("vision_transformer")(Net)
+right(Net)
 
 
-@right("vision_transformer")
+@right
+@wrong_edits("""
+mean of the patches: [:, 0] -> [:, 1:].mean(dim=1)
+""")
 class PositionsApart(Net):
     """The class token's position is a vector, those of the patches are an image."""
 
@@ -80,15 +129,15 @@ class KerasBlock(Block):
         return super().forward(x), None
 
 
-right("vision_transformer")(VisionTransformer)
+right(VisionTransformer)
 
 
-@right("vision_transformer")
+@right
 def from_the_package(**sizes):
     return VisionTransformer(ViTConfig(**sizes))
 
 
-@right("vision_transformer")
+@right
 def from_timm(**sizes):
     model = TIMM.models.vision_transformer.VisionTransformer(
         img_size=sizes["image_size"],
@@ -104,7 +153,7 @@ def from_timm(**sizes):
     return model
 
 
-@right("vision_transformer")
+@right
 def from_torchvision(
     image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
 ):
@@ -121,7 +170,14 @@ def from_torchvision(
     return model
 
 
-@right("vision_transformer")
+@right
+@wrong_edits("""
+class token alone: batch_first=True, -> nothing
+ReLU: activation="gelu", -> nothing
+PyTorch's defaults: activation="gelu", -> nothing
+  norm_first=True, -> nothing
+  layer_norm_eps=1e-6, -> nothing
+""")
 class WithTorchsEncoder(nn.Module):
     """Flattened convolution, PyTorch's layers, and a norm inside the classifier."""
 
@@ -169,7 +225,7 @@ class WithTorchsEncoder(nn.Module):
         return self.classifier(x[:, 0])
 
 
-@right("vision_transformer")
+@right
 class WithPreNorms(nn.Module):
     """Patches by einops and a linear layer, and wrappers that norm and add."""
 
@@ -231,7 +287,7 @@ class WithPreNorms(nn.Module):
         return self.mlp_head(x[:, 0])
 
 
-@right("vision_transformer")
+@right
 class TokensFirst(nn.Module):
     """T before B, nn.MultiheadAttention, and an embedding table for the positions."""
 
@@ -278,7 +334,12 @@ class TokensFirst(nn.Module):
         return self.mlp_head(x[0])
 
 
-@right("vision_transformer")
+@right
+@wrong_edits("""
+no final norm: norm(x[:, 0]) -> x[:, 0]
+blocks in reverse: *blocks -> *reversed(blocks)
+mean of the tokens: norm(x[:, 0]) -> norm(x).mean(1)
+""")
 def as_callables(images, embed, blocks, norm, head):
     x = nn.Sequential(*map(Lambda, [embed, *blocks]))(images)
     return head(norm(x[:, 0]))
@@ -293,143 +354,8 @@ class Lambda(nn.Module):
         return self.function(x)
 
 
-OF_NET = """
-built in
-  super().__init__() -> super().__init__(); patch_size = 8
-built in
-  super().__init__() -> super().__init__(); in_channels = 3
-parameters
-  self.head = -> num_classes = 10; self.head =
-raises
-  num_patches + 1 -> 197
-no super
-  super().__init__() -> pass
-head on every token
-  [:, 0] -> nothing
-mean of the tokens
-  [:, 0] -> .mean(dim=1)
-mean of the tokens, then norm
-  self.norm(x) -> self.norm(x.mean(dim=1))
-  [:, 0] -> nothing
-last token
-  [:, 0] -> [:, -1]
-first image
-  [:, 0] -> [0]
-no final norm
-  self.norm(x) -> x
-parameters
-  self.norm = nn.LayerNorm(embed_dim, eps=1e-6) -> pass
-  self.norm(x) -> x
-softmax at the end
-  return self.head(x[:, 0]) -> return F.softmax(self.head(x[:, 0]), dim=-1)
-class token last
-  [cls, patches] -> [patches, cls]
-  [:, 0] -> [:, -1]
-class token last, first read
-  [cls, patches] -> [patches, cls]
-no position for the class token
-  [cls, patches] -> [cls, patches + self.pos[:, 1:]]
-  x = x + self.pos -> pass
-one position too few
-  num_patches + 1 -> num_patches
-  [cls, patches] -> [cls, patches + self.pos]
-  x = x + self.pos -> pass
-one position too few
-  self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> pass
-  num_patches + 1 -> num_patches
-  cls = self.cls.expand(len(images), 1, patches.shape[-1]) -> pass
-  torch.cat([cls, patches], dim=1) -> patches
-reshape instead of transpose
-  patches = self.proj(images).flatten(2).transpose(1, 2)
-  -> x = self.proj(images); patches = x.reshape(len(x), -1, x.shape[1])
-patches by columns
-  self.proj(images).flatten(2).transpose(1, 2)
-  -> rearrange(self.proj(images), "b d h w -> b (w h) d")
-patches by view
-  patches = self.proj(images).flatten(2).transpose(1, 2)
-  -> kernel = self.proj.weight.flatten(1); patches = images.reshape
-  reshape -> reshape(len(images), -1, kernel.shape[1]) @ kernel.T + self.proj.bias
-one block every time
-  block(x) -> self.blocks[0](x)
-first block left out
-  in self.blocks -> in self.blocks[:-1]
-blocks forget
-  x, _ = block(x) -> encoded, _ = block(x)
-  self.norm(x) -> self.norm(encoded)
-hidden
-  nn.ModuleList([EncoderBlock(*sizes) for _ in range(depth)])
-  -> [EncoderBlock(*sizes) for _ in range(depth)]
-residual around the blocks
-  x, _ = block(x) -> x = x + block(x)[0]
-read before the blocks
-  x = x + self.pos -> x = early = x + self.pos
-  self.norm(x) -> self.norm(early)
-post-norm
-  x, _ = block(x)
-  -> x = block.norm1(x + block.attn(x)[0]); x = block.norm2(x + block.mlp(x))
-residual from the normed x
-  x, _ = block(x)
-  -> x = block.norm1(x); x = block.norm2(x + block.attn(x)[0]); x = x + block.mlp(x)
-no residual with PyTorch's eps
-  EncoderBlock(*sizes) -> EncoderBlock(*sizes, norm_eps=1e-5)
-  embed_dim, eps=1e-6 -> embed_dim
-  x, _ = block(x)
-  -> x = block.attn(block.norm1(x))[0]; x = block.mlp(block.norm2(x))
-eps 1e-5
-  EncoderBlock(*sizes) -> EncoderBlock(*sizes, norm_eps=1e-5)
-  embed_dim, eps=1e-6 -> embed_dim
-eps 1e-5 in the final norm
-  embed_dim, eps=1e-6 -> embed_dim
-more than asked for
-  EncoderBlock(*sizes) -> EncoderBlock(*sizes, layer_scale=0.1)
-unused
-  self.head = -> self.pre_logits = nn.Linear(5, 5); self.head =
-"""
-
-OF_POSITIONS_APART = """
-mean of the patches
-  [:, 0] -> [:, 1:].mean(dim=1)
-"""
-
-OF_TIMMS = """
-mean of the patches
-  return model -> model.global_pool = "avg"; return model
-mean of the patches, then norm
-  drop_rate=0.1 -> global_pool="avg"
-"""
-
-OF_TORCHS_ENCODER = """
-class token alone
-  batch_first=True, -> nothing
-post-norm
-  norm_first=True, -> nothing
-ReLU
-  activation="gelu", -> nothing
-eps 1e-5 in the blocks
-  layer_norm_eps=1e-6, -> nothing
-PyTorch's defaults
-  activation="gelu", -> nothing
-  norm_first=True, -> nothing
-  layer_norm_eps=1e-6, -> nothing
-"""
-
-OF_PRE_NORMS = """
-patches by columns
-  b (h w) -> b (w h)
-"""
-
-OF_CALLABLES = """
-no final norm
-  norm(x[:, 0]) -> x[:, 0]
-blocks in reverse
-  *blocks -> *reversed(blocks)
-mean of the tokens
-  norm(x[:, 0]) -> norm(x).mean(1)
-"""
-
 RIGHT_TOO = """
-a norm on weights of the model's own
-  self.norm = nn.LayerNorm(embed_dim, eps=1e-6)
+a norm on weights of the model's own: self.norm = nn.LayerNorm(embed_dim, eps=1e-6)
   -> self.gamma = nn.Parameter(torch.ones(1, 1, embed_dim)); self.beta = self.gamma
   self.beta = self.gamma -> self.beta = nn.Parameter(torch.zeros(1, 1, embed_dim))
   self.norm(x)
@@ -453,10 +379,4 @@ tensors of its own
   EncoderBlock -> KerasBlock
 """
 
-right_edits("vision_transformer", Net, RIGHT_TOO, patchify=patchify)
-wrong_edits("vision_transformer", Net, OF_NET)
-wrong_edits("vision_transformer", PositionsApart, OF_POSITIONS_APART)
-wrong_edits("vision_transformer", from_timm, OF_TIMMS)
-wrong_edits("vision_transformer", WithTorchsEncoder, OF_TORCHS_ENCODER)
-wrong_edits("vision_transformer", WithPreNorms, OF_PRE_NORMS)
-wrong_edits("vision_transformer", as_callables, OF_CALLABLES)
+right_edits(RIGHT_TOO, patchify=patchify)(Net)

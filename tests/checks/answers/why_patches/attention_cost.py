@@ -8,10 +8,14 @@ import torch
 import vit_steps
 from tests.checks.answers import right, wrong, wrong_edits
 
-right("attention_cost")(vit_steps.attention_cost)
+right(vit_steps.attention_cost)
 
 
-@right("attention_cost")
+@right
+@wrong_edits("""
+bytes swapped: "matrix_bytes": square -> "all_heads_bytes": square
+  "all_heads_bytes": square * num_heads -> "matrix_bytes": square * num_heads
+""")
 def as_a_dict(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     T, D = num_tokens, embed_dim
     square = bytes_per_number * T**2
@@ -31,13 +35,28 @@ class Cost(NamedTuple):
     projection_macs: int
 
 
-@right("attention_cost")
+@right
+@wrong_edits("""
+no effect: T * T * size -> T * T * 4
+numbers for bytes: T * T * size -> T * T
+heads share a square: h * T * T * size -> T * T * size
+heads multiply the products: T * T * d -> T * T * D
+one product: h * 2 * T -> h * T
+output projection left out: 4 * T * D -> 3 * T * D
+nothing mended: T * T * d -> T * T * D
+  4 * T * D -> 3 * T * D
+flops for macs: h * 2 * T -> h * 4 * T
+  4 * T * D -> 8 * T * D
+float: D // h -> D / h
+raises: h=1, size=4 -> h, size
+    without defaults
+""")
 def as_a_named_tuple(T, D, h=1, size=4):
     d = D // h
     return Cost(T * T * size, h * T * T * size, h * 2 * T * T * d, 4 * T * D * D)
 
 
-@right("attention_cost")
+@right
 def as_a_tuple(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     d = embed_dim // num_heads
     scores = sum(num_tokens * num_tokens * d for _ in range(num_heads))
@@ -46,7 +65,7 @@ def as_a_tuple(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     return square, num_heads * square, 2 * scores, projections
 
 
-@right("attention_cost")
+@right
 def as_an_object(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     cost = SimpleNamespace()
     scores = torch.empty(num_heads, num_tokens, num_tokens, device="meta")
@@ -57,7 +76,7 @@ def as_an_object(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     return cost
 
 
-@wrong("attention_cost", "missing")
+@wrong("missing")
 def leaves_one_out(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     cost = vit_steps.attention_cost(num_tokens, embed_dim, num_heads, bytes_per_number)
     return {name: getattr(cost, name) for name in Cost._fields[:3]}
@@ -69,11 +88,6 @@ class Bill:
     macs: int
 
 
-@wrong("attention_cost", "missing")
-def under_other_names(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    return Bill(num_tokens**2 * bytes_per_number, 2 * num_tokens**2 * embed_dim)
-
-
 class Four(NamedTuple):
     square: int
     squares: int
@@ -81,52 +95,6 @@ class Four(NamedTuple):
     projections: int
 
 
-@right("attention_cost")
+@right
 def in_fields_of_other_names(T, D, h=1, size=4):
     return Four(T * T * size, h * T * T * size, 2 * T * T * D, 4 * T * D * D)
-
-
-OF_A_NAMED_TUPLE = """
-no effect
-  T * T * size -> T * T * 4
-numbers for bytes
-  T * T * size -> T * T
-heads share a square
-  h * T * T * size -> T * T * size
-square divided among heads
-  T * T * size -> (T * T * size // h)
-heads multiply the products
-  T * T * d -> T * T * D
-one head's products
-  h * 2 * T -> 2 * T
-one product
-  h * 2 * T -> h * T
-output projection left out
-  4 * T * D -> 3 * T * D
-heads multiply the projections
-  4 * T * D -> h * 4 * T * D
-nothing mended
-  T * T * d -> T * T * D
-  4 * T * D -> 3 * T * D
-flops for macs
-  h * 2 * T -> h * 4 * T
-  4 * T * D -> 8 * T * D
-class token added
-  d = D // h -> d, T = D // h, T + 1
-float
-  D // h -> D / h
-macs swapped
-  h * 2 * T * T * d, 4 * T * D * D -> 4 * T * D * D, h * 2 * T * T * d
-raises
-  h=1, size=4 -> h, size
-    without defaults
-"""
-
-OF_A_DICT = """
-bytes swapped
-  "matrix_bytes": square -> "all_heads_bytes": square
-  "all_heads_bytes": square * num_heads -> "matrix_bytes": square * num_heads
-"""
-
-wrong_edits("attention_cost", as_a_named_tuple, OF_A_NAMED_TUPLE)
-wrong_edits("attention_cost", as_a_dict, OF_A_DICT)

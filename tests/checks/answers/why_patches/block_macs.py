@@ -2,68 +2,38 @@ import vit_steps
 from tests.checks.answers import right, wrong_edits
 
 
-@right("block_macs")
+@right
 def as_two_named_sums(num_tokens, embed_dim, mlp_ratio=4):
     quadratic, linear = from_the_formulas(num_tokens, embed_dim, mlp_ratio)
     return {"linear": linear, "quadratic": quadratic}
 
 
-@right("block_macs")
+@right
+@wrong_edits("""
+output projection left out: 4 * T -> 3 * T
+one layer of the mlp: 2 * T * D * M -> T * D * M
+always four times: mlp_ratio * embed_dim -> 4 * embed_dim
+float: mlp_ratio * embed_dim -> float(mlp_ratio) * embed_dim
+one product: 2 * T**2 -> T**2
+order swapped: 2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
+  -> 4 * T * D**2 + 2 * T * D * M, 2 * T**2 * D
+flops for macs: 2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
+  -> 4 * T**2 * D, 8 * T * D**2 + 4 * T * D * M
+""")
 def from_the_formulas(num_tokens, embed_dim, mlp_ratio=4):
     T, D, M = num_tokens, embed_dim, mlp_ratio * embed_dim
     return 2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
 
 
-@right("block_macs")
+@right
 def from_the_package(T, D, r=4):
     cost = vit_steps.attention_cost(T, D)
     return [cost.matmul_macs, cost.projection_macs + 2 * T * D * int(r * D)]
 
 
-@right("block_macs")
+@right
 def by_layers(num_tokens, embed_dim, mlp_ratio=4):
     D, linear = embed_dim, 0
     for ins, outs in [(D, 3 * D), (D, D), (D, mlp_ratio * D), (mlp_ratio * D, D)]:
         linear += num_tokens * ins * outs
     return 2 * num_tokens * num_tokens * D, linear
-
-
-OF_FORMULAS = """
-mlp left out
-  + 2 * T * D * M -> nothing
-projections left out
-  4 * T * D**2 + -> nothing
-output projection left out
-  4 * T -> 3 * T
-one layer of the mlp
-  2 * T * D * M -> T * D * M
-always four times
-  mlp_ratio * embed_dim -> 4 * embed_dim
-float
-  mlp_ratio * embed_dim -> float(mlp_ratio) * embed_dim
-one product
-  2 * T**2 -> T**2
-pairs counted
-  2 * T**2 * D -> 2 * T**2
-order swapped
-  2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
-  -> 4 * T * D**2 + 2 * T * D * M, 2 * T**2 * D
-flops for macs
-  2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
-  -> 4 * T**2 * D, 8 * T * D**2 + 4 * T * D * M
-mlp quadratic
-  2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
-  -> 2 * T**2 * D + 2 * T * D * M, 4 * T * D**2
-linear part of one token
-  4 * T * D**2 + 2 * T * D * M -> 4 * D**2 + 2 * D * M
-mlp layers all M by M
-  2 * T * D * M -> 2 * T * M * M
-"""
-
-OF_LAYERS = """
-biases counted
-  num_tokens * ins * outs -> num_tokens * (ins * outs + outs)
-"""
-
-wrong_edits("block_macs", from_the_formulas, OF_FORMULAS)
-wrong_edits("block_macs", by_layers, OF_LAYERS)

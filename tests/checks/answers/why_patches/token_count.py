@@ -4,10 +4,10 @@ import torch
 import vit_steps
 from tests.checks.answers import right, wrong, wrong_edits
 
-right("token_count")(vit_steps.token_count)
+right(vit_steps.token_count)
 
 
-@right("token_count")
+@right
 def with_loops(image_size, patch_size):
     if not isinstance(image_size, tuple):
         image_size = (image_size, image_size)
@@ -24,7 +24,7 @@ def with_loops(image_size, patch_size):
     return count
 
 
-@wrong("token_count", "assert")
+@wrong("assert")
 def with_assert(image_size, patch_size):
     H, W = image_size if isinstance(image_size, (tuple, list)) else [image_size] * 2
     p, q = patch_size if isinstance(patch_size, (tuple, list)) else [patch_size] * 2
@@ -32,7 +32,7 @@ def with_assert(image_size, patch_size):
     return int((H / p) * (W / q))
 
 
-@right("token_count")
+@right
 def with_tensors(image_size, patch_size):
     image = torch.tensor(image_size).expand(2)
     patch = torch.tensor(patch_size).expand(2)
@@ -45,13 +45,13 @@ def pair(size):
     return size if isinstance(size, tuple) else (size, size)
 
 
-@wrong("token_count", "no pairs")
+@wrong("no pairs")
 def as_in_most_tutorials(image_size, patch_size):
     assert image_size % patch_size == 0
     return (image_size // patch_size) ** 2
 
 
-@right("token_count")
+@right
 def with_numpy(image_size, patch_size):
     image, patch = np.broadcast_to(image_size, 2), np.broadcast_to(patch_size, 2)
     if np.any(image % patch):
@@ -59,7 +59,7 @@ def with_numpy(image_size, patch_size):
     return np.prod(image // patch)
 
 
-@right("token_count")
+@right
 def with_recursion(image_size, patch_size):
     if isinstance(image_size, int):
         return with_recursion((image_size, image_size), patch_size)
@@ -72,94 +72,29 @@ def with_recursion(image_size, patch_size):
     )
 
 
-@right("token_count")
+@right
+@wrong_edits("""
+sizes not named: ValueError(f"{H}x{W} is no multiple of {p}x{q}") -> ValueError
+raises: H % p or W % q -> True
+    refuses everything
+raises: H % p or W % q -> p % H or q % W
+width not checked: H % p or W % q -> H % p
+height not checked: H % p or W % q -> W % q
+area divided: H % p or W % q -> False
+  (H // p) * (W // q) -> H * W // (p * q)
+rest dropped: H % p or W % q -> False
+no ints: pair(image_size), pair(patch_size) -> image_size, patch_size
+patch sides swapped and checked: (p, q) = -> (q, p) =
+float: (H // p) * (W // q) -> (H / p) * (W / q)
+none: return (H // p) * (W // q) -> print((H // p) * (W // q))
+class token counted: (W // q) -> (W // q) + 1
+one side: H % p or W % q -> False
+  * (W // q) -> nothing
+divided once: H % p or W % q -> False
+  (H // p) * (W // q) -> H * W // p
+""")
 def by_sides(image_size, patch_size):
     (H, W), (p, q) = pair(image_size), pair(patch_size)
     if H % p or W % q:
         raise ValueError(f"{H}x{W} is no multiple of {p}x{q}")
     return (H // p) * (W // q)
-
-
-OF_SIDES = """
-assert
-  if H % p or W % q -> if True
-  raise ValueError(f"{H}x{W} is no multiple of {p}x{q}")
-  -> assert H % p == W % q == 0, f"height {H} of {p}, width {W} of {q}"
-sizes not named
-  ValueError(f"{H}x{W} is no multiple of {p}x{q}") -> ValueError
-sizes not named
-  f"{H}x{W} is no multiple of {p}x{q}"
-  -> "Image dimensions must be divisible by the patch size."
-another error
-  ValueError -> Exception
-not raised
-  raise ValueError -> return print
-not raised
-  raise ValueError -> return ValueError
-raises
-  H % p or W % q -> True
-    refuses everything
-raises
-  H % p or W % q -> p % H or q % W
-and for or
-  H % p or W % q -> H % p and W % q
-width not checked
-  H % p or W % q -> H % p
-height not checked
-  H % p or W % q -> W % q
-area checked
-  H % p or W % q -> H * W % (p * q)
-  (H // p) * (W // q) -> H * W // (p * q)
-area divided
-  H % p or W % q -> False
-  (H // p) * (W // q) -> H * W // (p * q)
-rest dropped
-  H % p or W % q -> False
-rest dropped
-  H % p or W % q -> False
-  (H // p) * (W // q) -> int((H - p) / p + 1) * int((W - q) / q + 1)
-    as a convolution counts
-rest counted as a patch
-  H % p or W % q -> False
-  (H // p) * (W // q) -> -(-H // p) * -(-W // q)
-no pairs
-  pair(patch_size) -> (patch_size, patch_size)
-    a pair of the image only
-no ints
-  pair(image_size), pair(patch_size) -> image_size, patch_size
-patch sides swapped
-  (H // p) * (W // q) -> (H // q) * (W // p)
-patch sides swapped and checked
-  (p, q) = -> (q, p) =
-float
-  (H // p) * (W // q) -> (H / p) * (W / q)
-none
-  return (H // p) * (W // q) -> print((H // p) * (W // q))
-class token counted
-  (W // q) -> (W // q) + 1
-one side
-  H % p or W % q -> False
-  * (W // q) -> nothing
-height squared
-  H % p or W % q -> False
-  * (W // q) -> ** 2
-divided once
-  H % p or W % q -> False
-  (H // p) * (W // q) -> H * W // p
-steps of one pixel
-  H % p or W % q -> False
-  (H // p) * (W // q) -> len(range(H - p + 1)) * len(range(W - q + 1))
-"""
-
-wrong_edits("token_count", by_sides, OF_SIDES)
-
-
-@wrong("token_count", "both of one kind")
-def both_of_one_kind(image_size, patch_size):
-    if isinstance(image_size, int) and isinstance(patch_size, int):
-        H, W, height, width = (image_size,) * 2 + (patch_size,) * 2
-    else:
-        (H, W), (height, width) = image_size, patch_size
-    if H % height or W % width:
-        raise ValueError(f"{H}×{W} pixels, patches of {height}×{width}")
-    return (H // height) * (W // width)
