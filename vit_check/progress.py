@@ -230,7 +230,7 @@ def _next(one: ExerciseSet, tasks: Sequence[Task]) -> Iterator[str]:
     if not left:
         for task in tasks:
             if task.in_words:
-                yield f"Left for you to judge: task {task.number}, {task.title}."
+                yield f"Left for you to judge is task {task.number}, {task.title}"
         return
     task = left[0]
     yield f"Next: task {task.number}, {task.title} ({task.minutes} minutes)."

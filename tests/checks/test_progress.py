@@ -150,7 +150,7 @@ def test_when_all_is_right_the_words_are_left(printed):
             said.note(name, answer, None, 0)
     text = printed(check.status, 4)
     assert "each of the 7 tasks that have a check is right" in text
-    assert text.endswith("Left for you to judge: task 8, All or nothing.\n")
+    assert text.endswith("Left for you to judge is task 8, All or nothing\n")
 
 
 @pytest.mark.parametrize("number", range(1, 16))
