@@ -18,6 +18,7 @@ from vit_check import chapters
 from vit_check.chapters.questions import QUESTIONS, answer
 from vit_check.engine.check import Check
 from vit_check.engine.verdict import CheckFailed, Misused
+from vit_check.progress import handed_out, status
 
 
 def _found_in(package: ModuleType) -> dict[str, Check]:
@@ -39,7 +40,7 @@ def _found_in(package: ModuleType) -> dict[str, Check]:
 CHECKS = _found_in(chapters)
 globals().update(CHECKS)
 
-__all__ = ["CheckFailed", "answer", "answers"]
+__all__ = ["CheckFailed", "answer", "answers", "handed_out", "status"]
 __all__ += sorted(CHECKS)
 
 

@@ -40,7 +40,7 @@ setup(
             "things/*.csv",
             "things/*/*",
         ],
-        "vit_check": ["py.typed"],
+        "vit_check": ["py.typed", "sets.json"],
     },
     cmdclass={"build_py": BuildWithFiles},
 )

@@ -1,6 +1,6 @@
 """Make the students' notebooks from the sources.
 
-python -m classroom.release                  all of classroom/source
+python -m classroom.release                  all sources, and vit_check/sets.json
 python -m classroom.release --check          changes nothing, lists what is stale
 """
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 
 from classroom.release.release import RELEASED, SOURCES, released, text_of
+from classroom.release.sets import stale_sets
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -33,6 +34,12 @@ def main(arguments: list[str] | None = None) -> int:
         if not options.check:
             options.out.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
+    if not options.sources and options.out == RELEASED:
+        releases = [
+            nbformat.read(path, as_version=4)
+            for path in sorted(RELEASED.glob("*.ipynb"))
+        ]
+        stale += stale_sets(releases, write=not options.check)
     for target in stale:
         print(f"{'stale' if options.check else 'written'}: {target}")
     return int(options.check and bool(stale))

@@ -1,5 +1,6 @@
 """Test that exercise sets are complete, generated, and report unsolved tasks."""
 
+import json
 import re
 
 import pytest
@@ -10,6 +11,8 @@ from nbgrader.utils import is_grade, is_solution
 
 from classroom.grading.passing import checks_named_in
 from classroom.release.release import RELEASED, SOURCES, released, text_of
+from classroom.release.sets import SETS as SETS_FILE
+from classroom.release.sets import stale_sets
 from tests.classroom.bench.adversaries import tasks_of
 from tests.conftest import CHAPTERS, ROOT, read, tags
 from tests.patience import SECONDS
@@ -116,6 +119,18 @@ def test_the_students_notebook_is_generated(path):
     assert student.read_text(encoding="utf-8") == text, "run make exercises"
 
 
+def test_the_checks_know_what_was_handed_out():
+    releases = [read(RELEASED / path.name) for path in SETS]
+    assert not stale_sets(releases, write=False), "run make exercises"
+    given = json.loads(SETS_FILE.read_text(encoding="utf-8"))
+    cells = [[c for task in one["tasks"] for c in task["cells"]] for one in given]
+    for path, one, release in zip(SETS, cells, releases, strict=True):
+        code = [c.source for c in release.cells if c.cell_type == "code"]
+        assert [cell["source"] for cell in one if cell["kind"] != "words"] == code
+        answers = [c["source"] for c in one if c["kind"] == "answer"]
+        assert all("# your code here" in source for source in answers), path.stem
+
+
 def test_there_are_no_other_exercise_notebooks():
     assert {p.name for p in RELEASED.glob("*.ipynb")} == {p.name for p in SETS}
 
@@ -164,7 +179,18 @@ def execute():
 @every_set
 def test_unwritten_answers_get_a_sentence(path, execute):
     notebook = read(RELEASED / path.name)
+    notebook.cells.append(new_code_cell("check.status()", id="status"))
     execute(notebook)
+    title, *rows = notebook.cells[-1].outputs[0].text.splitlines()
+    assert notebook.cells[0].source.startswith(f"# {title}\n")
+    states = [row.rsplit("  ", 1)[-1] for row in rows[1 : 1 + len(tasks(path))]]
+    for state in states:
+        assert re.fullmatch(
+            r"(open|not right yet)?(, )?(an answer in words, .*)?", state
+        )
+    begun = [state for state in states if state.startswith("not right yet")]
+    assert len(begun) == (path.stem == "13_swin_and_deit")  # a table to be filled in
+    assert "none of the" in rows[-4] and "Next: task 1, " in rows[-3]
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue

@@ -94,7 +94,8 @@ def test_what_was_tampered_with_is_reported(graded):
         "graded cells deleted",
     ):
         assert found[name][0].tampered, name
-    for name in ("right", "half right", "stripped of metadata", "notebook format 3"):
+    honest = ("right", "half right", "asks where it stands")
+    for name in (*honest, "stripped of metadata", "notebook format 3"):
         assert not found[name][0].tampered, name
         assert not found[name][0].odd, name
     for name in ("opens a socket", "reads the gradebook", "redefines the checks"):

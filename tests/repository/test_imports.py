@@ -58,7 +58,7 @@ def test_a_student_sees_checks_and_nothing_else():
     assert {*dir(vit_check), "CheckFailed"} == set(vit_check.__all__)
     offered = {name: getattr(vit_check, name) for name in dir(vit_check)}
     pieces = {name for name, thing in offered.items() if isinstance(thing, Check)}
-    assert offered.keys() - pieces == {"answer", "answers"}
+    assert offered.keys() - pieces == {"answer", "answers", "handed_out", "status"}
 
 
 def test_a_check_is_found_in_the_file_of_its_name():

@@ -15,6 +15,7 @@ from torch import Generator
 from vit_check.engine.asking import JUDGE, ask
 from vit_check.engine.observing import Record
 from vit_check.engine.origin import origin_of
+from vit_check.engine.said import note
 from vit_check.engine.verdict import CheckFailed, Finding, Mistake, Misused
 from vit_check.engine.watching import Trouble, one_thread, watch
 
@@ -64,6 +65,7 @@ class Check:
             finding = self._asked(answer, sizes)
         else:
             finding = self.examine(answer, sizes)
+        note(self.asked_as, answer, finding, hint)
         if finding is not None:
             more = f"Hint {hint} of 3: {self.hints[hint - 1]}" if hint else None
             raise CheckFailed(

@@ -78,6 +78,9 @@ def honest() -> list[Kind]:
         Kind("right", lambda a: dump(solved(a)), _all),
         Kind("half right", _half_right, lambda count: count // 2),
         Kind("empty", lambda a: dump(solved(a, 0)), _none),
+        Kind(
+            "asks where it stands", lambda a: dump(with_cell(solved(a), PROGRESS)), _all
+        ),
     ]
 
 
@@ -394,6 +397,16 @@ def with_cell(nb: NotebookNode, source: str) -> NotebookNode:
     first = next(i for i, cell in enumerate(nb.cells) if is_solution(cell))
     nb.cells.insert(first, new_code_cell(source.strip(), id="one-more"))
     return nb
+
+
+PROGRESS = """
+import vit_check as check
+
+check.status()
+check.status(5)
+check.handed_out("softmax")
+check.handed_out(2, 5)
+"""
 
 
 def dump(nb: NotebookNode) -> bytes:
