@@ -19,6 +19,8 @@ from sphinx.application import Sphinx
 from book._extensions.dark_figures import PICTURE, with_dark_figures
 
 SIDES = ("width", "height")
+PLOT = {"only-light", "only-dark"}  # of the book's own figures (dark_figures.py)
+TALL = 0.95  # a figure that is narrower than its height has its caption beside it
 IN_STYLE = re.compile(r"\b(width|height):\s*([\d.]+)px;?\s*")
 
 
@@ -33,6 +35,11 @@ def natural_size(file: Path) -> tuple[float, float]:
     return float(width or box[2]), float(height or box[3])
 
 
+def sizes_for_styles(width: float, height: float) -> str:
+    """Return the CSS properties by which ``book.css`` enlarges a figure."""
+    return f"--own: {width:.0f}; --ratio: {width / height:.3f}"
+
+
 def reserve_its_place(image: Tag, page: Path) -> None:
     """Write an image's size, from its style or its file, into its attributes."""
     style = str(image.get("style", ""))
@@ -45,6 +52,11 @@ def reserve_its_place(image: Tag, page: Path) -> None:
         image["width"] = str(round(wide or width * scale))
         image["height"] = str(round(high or height * scale))
     image["style"] = IN_STYLE.sub("", style)
+    if "_images/" in address.path and PLOT & set(image.get_attribute_list("class")):
+        size = [float(str(image[side])) for side in SIDES]
+        image["style"] += sizes_for_styles(*size)
+        if size[0] < TALL * size[1]:
+            image["class"] = [*image.get_attribute_list("class"), "tall"]
     if not image["style"]:
         del image["style"]
 
