@@ -31,8 +31,8 @@ def inlined(file: Path, alt: str) -> str | None:
         svg.attrib.pop(name, None)
     svg.set("role", "img")
     svg.set("aria-label", alt or ". ".join(own))
-    width, height = (float(svg.get(side, "")) for side in ("width", "height"))
-    sizes = sizes_for_styles(width, height)
+    _, _, width, height = map(float, svg.get("viewBox", "").split())
+    sizes = sizes_for_styles(float(svg.get("width", "")), width / height)
     if width < TALL * height:
         svg.set("class", f"{svg.get('class')} tall")
     moving = svg.get("data-figure")  # only a moving drawing has it

@@ -35,9 +35,9 @@ def natural_size(file: Path) -> tuple[float, float]:
     return float(width or box[2]), float(height or box[3])
 
 
-def sizes_for_styles(width: float, height: float) -> str:
+def sizes_for_styles(width: float, ratio: float) -> str:
     """Return the CSS properties by which ``book.css`` enlarges a figure."""
-    return f"--own: {width:.0f}; --ratio: {width / height:.3f}"
+    return f"--own: {width:.0f}; --ratio: {ratio:.3f}"
 
 
 def reserve_its_place(image: Tag, page: Path) -> None:
@@ -51,13 +51,15 @@ def reserve_its_place(image: Tag, page: Path) -> None:
         scale = wide / width if wide else high / height if high else 1
         image["width"] = str(round(wide or width * scale))
         image["height"] = str(round(high or height * scale))
-    image["style"] = IN_STYLE.sub("", style)
+    style = IN_STYLE.sub("", style)
     if "_images/" in address.path and PLOT & set(image.get_attribute_list("class")):
-        size = [float(str(image[side])) for side in SIDES]
-        image["style"] += sizes_for_styles(*size)
-        if size[0] < TALL * size[1]:
+        width, height = (float(str(image[side])) for side in SIDES)
+        style += sizes_for_styles(width, width / height)
+        if width < TALL * height:
             image["class"] = [*image.get_attribute_list("class"), "tall"]
-    if not image["style"]:
+    if style:
+        image["style"] = style
+    else:
         del image["style"]
 
 

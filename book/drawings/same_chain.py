@@ -1,6 +1,6 @@
 """Draw the chain that a residual from the normed tokens and post-norm share."""
 
-from book.drawings.kit import Box, Drawing
+from book.drawings.kit import Anchor, Box, Colour, Drawing
 
 CHAIN = ("norm", "+ attention", "norm", "+ MLP") * 2 + ("norm",)
 LEFT, WIDE, HIGH, STEP = 128, 104, 24, 34
@@ -16,9 +16,9 @@ def draw() -> Drawing:
         "last. Brackets on the right cut it into two blocks of post-norm, which leave "
         "out the first norm and end with the last.",
     )
-    places = []
+    places: list[Box] = []
     for step, name in enumerate(CHAIN):
-        colour = "line" if name == "norm" else "ink"
+        colour: Colour = "line" if name == "norm" else "ink"
         place = drawing.box(
             LEFT, TOP + step * STEP, WIDE, HIGH, name, colour=colour, size=12.5
         )
@@ -44,7 +44,7 @@ def bracket(
     top, bottom = places[0].y, places[-1].bottom
     back = x + 8 * side
     drawing.line((x, top), (back, top), (back, bottom), (x, bottom), thick=1.75)
-    anchor = "start" if side > 0 else "end"
+    anchor: Anchor = "start" if side > 0 else "end"
     words = f"block {block + 1}"
     centre = (top + bottom) / 2 + 4
     drawing.text(back + 8 * side, centre, words, anchor=anchor, colour="soft")
