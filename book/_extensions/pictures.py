@@ -52,11 +52,12 @@ def reserve_its_place(image: Tag, page: Path) -> None:
         image["width"] = str(round(wide or width * scale))
         image["height"] = str(round(high or height * scale))
     style = IN_STYLE.sub("", style)
-    if "_images/" in address.path and PLOT & set(image.get_attribute_list("class")):
+    classes = [name for name in image.get_attribute_list("class") if name]
+    if "_images/" in address.path and PLOT & set(classes):
         width, height = (float(str(image[side])) for side in SIDES)
         style += sizes_for_styles(width, width / height)
         if width < TALL * height:
-            image["class"] = [*image.get_attribute_list("class"), "tall"]
+            image["class"] = " ".join([*classes, "tall"])
     if style:
         image["style"] = style
     else:

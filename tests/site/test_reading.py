@@ -114,6 +114,24 @@ def test_the_first_screen_shows_lead_question_and_picture(opened, chapter):
     assert seen > min((bottom - top) / 2, 340), "most of it, or half a screen"
 
 
+LARGE = {"width": 1440, "height": 1000}
+WIDTHS_OF_FIGURES = """() => [...document.querySelectorAll(
+    'article div.cell:not(.opening-figure) figure :is(img, svg.vit-drawing)')]
+    .filter(figure => figure.getClientRects().length && !figure.closest('.moving'))
+    .map(figure => [figure.getBoundingClientRect().width,
+        +getComputedStyle(figure).getPropertyValue('--own'),
+        figure.matches('.tall')])"""
+
+
+@every_chapter
+def test_figures_use_the_room_of_a_large_screen(opened, chapter):
+    for width, own, tall in opened(chapter, LARGE).evaluate(WIDTHS_OF_FIGURES):
+        if tall:
+            assert own - 1 <= width <= 641
+        else:
+            assert width == pytest.approx(min(1.28 * own, 640), abs=1)
+
+
 @every_chapter
 def test_what_a_chapter_promises_is_said_once_and_before_it_begins(chapter):
     article = page_soup(chapter).find("article")
