@@ -156,7 +156,7 @@ def test_there_are_pages_with_formulas():
 
 EDGES = """() => [...document.querySelectorAll('.model-map a')].map(link => {
     const frame = `.model-map .frame[data-chapter="${link.dataset.chapter}"]`;
-    const edge = link.querySelector('.box') ?? document.querySelector(frame);
+    const edge = document.querySelector(frame) ?? link.querySelector('.box');
     return [link.classList.contains('lit'),
         parseFloat(getComputedStyle(edge).strokeWidth),
         +getComputedStyle(link.querySelector('.name')).fontWeight];
