@@ -29,6 +29,7 @@ LEFT_OUT = [
     "img.only-dark",
     "#pst-back-to-top",
     "details.hide",  # code of figures, and checks of the text
+    "details.chapter-line",  # the map on each chapter's page is only navigation
     ".viewcode-link",
     ".toctree-wrapper",
     ".folded",

@@ -11,6 +11,8 @@ from xml.etree import ElementTree
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from book._extensions.pictures import TALL, sizes_for_styles
+
 SVG = "{http://www.w3.org/2000/svg}"
 CLASS = "vit-drawing"  # book/drawings/kit.py gives it to what it draws
 
@@ -29,16 +31,20 @@ def inlined(file: Path, alt: str) -> str | None:
         svg.attrib.pop(name, None)
     svg.set("role", "img")
     svg.set("aria-label", alt or ". ".join(own))
-    ElementTree.register_namespace("", SVG.strip("{}"))
-    figure = svg.get("data-figure")  # only a moving drawing has it
-    if figure:
+    _, _, width, height = map(float, svg.get("viewBox", "").split())
+    sizes = sizes_for_styles(float(svg.get("width", "")), width / height)
+    if width < TALL * height:
+        svg.set("class", f"{svg.get('class')} tall")
+    moving = svg.get("data-figure")  # only a moving drawing has it
+    if moving:
         svg.set("data-title", own[0])  # its name while it moves
+    else:
+        svg.set("style", sizes)
+    ElementTree.register_namespace("", SVG.strip("{}"))
     html = ElementTree.tostring(svg, encoding="unicode")
-    if figure:
-        _, _, width, height = map(float, svg.get("viewBox", "").split())
-        ratio = f' style="--ratio: {width / height:.3f}"'
-        controls = '<div class="moving-controls"></div>'
-        return f'<div class="moving moving-{figure}"{ratio}>{html}{controls}</div>'
+    if moving:
+        place = f'<div class="moving moving-{moving}" style="{sizes}">'
+        return f'{place}{html}<div class="moving-controls"></div></div>'
     return html
 
 

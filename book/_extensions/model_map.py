@@ -1,14 +1,13 @@
-"""Show the map of the model: whole on some pages, as a strip on every chapter's page.
+"""Show the map of the model: open on some pages, behind a line on every chapter's page.
 
 ``book/_assets/model.svg`` is drawn once, with the fonts that the file needs alone and a
 page has already. The attribute ``data-chapter`` of a link in it names the chapter that
 builds the part, and the link gets that chapter's address relative to the page. The
-directive ``{model-map}`` shows the whole map. A chapter shows the links, with their
-shortest names, in two lines under its title; its own part is lit.
+directive ``{model-map}`` shows the map. Under the title of a chapter, a line says which
+of the chapters it is, and opens the map with the chapter's own part lit.
 """
 
 import re
-from html import escape
 from pathlib import Path
 from posixpath import basename
 from typing import Any
@@ -50,7 +49,7 @@ def put_under_the_title(app: Sphinx, document: nodes.document) -> None:
 def draw(app: Sphinx, document: nodes.document, page: str) -> None:
     for place in list(document.findall(model_map)):
         if app.builder.format == "html":
-            drawn = drawing if chapter_of(page) is None else strip
+            drawn = drawing if chapter_of(page) is None else line
             place.replace_self(nodes.raw("", drawn(app, page), format="html"))
         else:
             place.parent.remove(place)
@@ -72,9 +71,15 @@ def linked_drawing(app: Sphinx, page: str) -> tuple[Element, dict[int, Element]]
 
 
 def drawing(app: Sphinx, page: str) -> str:
-    svg, _ = linked_drawing(app, page)
+    svg, links = linked_drawing(app, page)
     for style in svg.findall(f"{SVG}style[@class='alone']"):
         svg.remove(style)
+    here = chapter_of(page)
+    if here is not None:
+        for part in svg.iterfind(f".//*[@data-chapter='{here}']"):
+            part.set("class", f"{part.get('class', '')} lit")
+        svg.set("class", f"{svg.get('class', '')} has-lit")
+        links[here].set("aria-current", "page")
     ElementTree.register_namespace("", SVG.strip("{}"))
     return (
         '<nav class="model-map-place" aria-label="Map of the model">\n'
@@ -84,45 +89,12 @@ def drawing(app: Sphinx, page: str) -> str:
     )
 
 
-def short_name(link: Element) -> str:
-    """Return the name that the map gives to a part where it has least room."""
-    names = [
-        text for text in link.iter(f"{SVG}text") if "text-anchor" not in text.attrib
-    ]
-    of_class = {
-        kind: [text.text or "" for text in names if text.get("class") == kind]
-        for kind in ("name narrow", "name")
-    }
-    return " ".join(of_class["name narrow"] or of_class["name"])
-
-
-def strip(app: Sphinx, page: str) -> str:
-    """Return the parts of the model in a row, with the other chapters below."""
-    here = chapter_of(page)
-    _, links = linked_drawing(app, page)
-
-    def part(chapter: int) -> str:
-        link = links[chapter]
-        lit = ' class="lit" aria-current="page"' if chapter == here else ""
-        return (
-            f'<a{lit} data-chapter="{chapter}" href="{escape(link.attrib["href"])}"'
-            f' aria-label="{escape(link.attrib["aria-label"])}">'
-            f'<span class="number">{chapter}</span>'
-            f' <span class="name">{escape(short_name(link))}</span></a>'
-        )
-
-    before, block, after = (1, 2, 3), (6, 5, 4), (7,)
-    others = sorted(set(links) - {*before, *block, *after})
-    model = [
-        *(f"<li>{part(chapter)}</li>" for chapter in before),
-        f'<li class="block">{"".join(part(chapter) for chapter in block)}</li>',
-        *(f"<li>{part(chapter)}</li>" for chapter in after),
-    ]
-    rest = [f"<li>{part(chapter)}</li>" for chapter in others]
+def line(app: Sphinx, page: str) -> str:
+    """Return the map behind a line that says which of the chapters this is."""
+    last = max(filter(None, map(chapter_of, app.env.found_docs)))
     return (
-        '<nav class="model-map-place model-strip" aria-label="Map of the model">\n'
-        f'<ul class="model">{"".join(model)}</ul>\n'
-        f'<ul class="rest">{"".join(rest)}</ul>\n</nav>'
+        f'<details class="chapter-line"><summary>Chapter {chapter_of(page)} of {last}'
+        f" · map of the model</summary>\n{drawing(app, page)}\n</details>"
     )
 
 

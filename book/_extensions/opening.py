@@ -2,7 +2,8 @@
 
 In the notebook the question is followed by the chapter's promises and its reading time.
 On the page these come after the picture, before the first detailed section, and so do
-the cells that prepare the picture. On any other page the question is only set off.
+the cells that prepare the picture. The words that lead to the picture are put together,
+so that they can stand beside it. On any other page the question is only set off.
 """
 
 from typing import Any
@@ -44,6 +45,7 @@ def picture_first(app: Sphinx, document: nodes.document) -> None:
     for promise in promises:
         chapter.remove(promise)
     figure_before_what_prepares_it(picture)
+    words_beside_the_figure(picture)
     detail = next((part for part in picture if isinstance(part, nodes.section)), None)
     place = len(picture) if detail is None else picture.index(detail)
     picture[place:place] = promises
@@ -53,10 +55,26 @@ def is_code(node: nodes.Node) -> bool:
     return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
 
 
+def is_figure(cell: nodes.Node) -> bool:
+    return is_code(cell) and "figure" in cell["cell_metadata"].get("mystnb", {})
+
+
+def words_beside_the_figure(section: nodes.section) -> None:
+    figure = next(filter(is_figure, section.children), None)
+    if figure is None:
+        return
+    section["classes"].append("opening")
+    figure["classes"].append("opening-figure")
+    words = section.children[1 : section.index(figure)]
+    for paragraph in words:
+        section.remove(paragraph)
+    section.insert(1, nodes.container("", *words, classes=["opening-text"]))
+
+
 def figure_before_what_prepares_it(section: nodes.section) -> None:
     cells = [part for part in section if is_code(part)]
     for number, cell in enumerate(cells):
-        if "figure" in cell["cell_metadata"].get("mystnb", {}):
+        if is_figure(cell):
             before = cells[:number]
             for other in before:
                 section.remove(other)

@@ -19,6 +19,8 @@ from sphinx.application import Sphinx
 from book._extensions.dark_figures import PICTURE, with_dark_figures
 
 SIDES = ("width", "height")
+PLOT = {"only-light", "only-dark"}  # of the book's own figures (dark_figures.py)
+TALL = 0.95  # a figure that is narrower than its height has its caption beside it
 IN_STYLE = re.compile(r"\b(width|height):\s*([\d.]+)px;?\s*")
 
 
@@ -33,6 +35,11 @@ def natural_size(file: Path) -> tuple[float, float]:
     return float(width or box[2]), float(height or box[3])
 
 
+def sizes_for_styles(width: float, ratio: float) -> str:
+    """Return the CSS properties by which ``book.css`` enlarges a figure."""
+    return f"--own: {width:.0f}; --ratio: {ratio:.3f}"
+
+
 def reserve_its_place(image: Tag, page: Path) -> None:
     """Write an image's size, from its style or its file, into its attributes."""
     style = str(image.get("style", ""))
@@ -44,8 +51,16 @@ def reserve_its_place(image: Tag, page: Path) -> None:
         scale = wide / width if wide else high / height if high else 1
         image["width"] = str(round(wide or width * scale))
         image["height"] = str(round(high or height * scale))
-    image["style"] = IN_STYLE.sub("", style)
-    if not image["style"]:
+    style = IN_STYLE.sub("", style)
+    classes = [name for name in image.get_attribute_list("class") if name]
+    if "_images/" in address.path and PLOT & set(classes):
+        width, height = (float(str(image[side])) for side in SIDES)
+        style += sizes_for_styles(width, width / height)
+        if width < TALL * height:
+            image["class"] = " ".join([*classes, "tall"])
+    if style:
+        image["style"] = style
+    else:
         del image["style"]
 
 

@@ -18,7 +18,7 @@ def test_text_is_aligned():
         "model      tokens   error\n"
         "B/16          197    0.25\n"
         "B <32>         50  0.3333\n"
-        "H/14    1,000,257   1e-07"
+        "H/14    1,000,257    10⁻⁷"
     )
 
 
@@ -29,7 +29,7 @@ def test_html_says_what_its_headings_head():
     rows = table.tbody.find_all("tr")
     assert [row.th.text for row in rows] == ["B/16", "B <32>", "H/14"]
     assert all(row.th["scope"] == "row" for row in rows)
-    assert [td.text for td in rows[2].find_all("td")] == ["1,000,257", "1e-07"]
+    assert [td.text for td in rows[2].find_all("td")] == ["1,000,257", "10⁻⁷"]
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,22 @@ def test_columns_of_numbers_are_aligned_right(cells, side):
         table.row(cell)
     for cell in BeautifulSoup(table._repr_html_(), "html.parser").find_all("th"):
         assert cell["style"] == f"text-align: {side}"
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("3e-10", "3·10⁻¹⁰"),
+        ("-1.2e+38", "-1.2·10³⁸"),
+        (1e-5, "10⁻⁵"),
+        ("-1e-05", "-10⁻⁵"),
+        ("eps = 1e-5", "eps = 1e-5"),
+    ],
+)
+def test_a_power_of_ten_is_written_as_in_the_text(cell, written):
+    table = Table("a")
+    table.row(cell)
+    assert table.rows == [[written]]
 
 
 def test_truth_values_are_words():

@@ -138,6 +138,19 @@ def differing_lines(old, new):
 each_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
 
 
+def test_the_marks_half_way_are_half_way():
+    marked = {}
+    for path in CHAPTERS:
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        ids = [cell["id"] for cell in cells]
+        if "half-way" in ids:
+            before = minutes.pieces({"cells": cells[: ids.index("half-way")]})
+            whole = minutes.pieces({"cells": cells})
+            marked[path] = sum(m for *_, m in before) / sum(m for *_, m in whole)
+    assert len(marked) == 3
+    assert all(0.45 < share < 0.56 for share in marked.values()), marked
+
+
 @each_chapter
 def test_a_chapter_takes_at_most_50_minutes_and_from_8_on_an_hour(path):
     assert minutes.minutes(path) <= (LONGEST if path.stem < "08" else AN_HOUR)

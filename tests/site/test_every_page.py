@@ -153,17 +153,21 @@ def test_there_are_pages_with_formulas():
 
 # The map of the model
 
-EDGES = """() => [...document.querySelectorAll('.model-strip a')].map(link =>
-    [link.classList.contains('lit'), getComputedStyle(link).boxShadow !== 'none',
-        +getComputedStyle(link).fontWeight])"""
+EDGES = """() => [...document.querySelectorAll('.model-map a')].map(link => {
+    const frame = `.model-map .frame[data-chapter="${link.dataset.chapter}"]`;
+    const edge = document.querySelector(frame) ?? link.querySelector('.box');
+    return [link.classList.contains('lit'),
+        parseFloat(getComputedStyle(edge).strokeWidth),
+        +getComputedStyle(link.querySelector('.name')).fontWeight];
+})"""
 
 
 def test_the_lit_part_is_told_apart_without_its_colour(opened):
     if opened.page not in CHAPTERS:
         return
     links = opened.tab.evaluate(EDGES)
-    assert {(edge, weight) for lit, edge, weight in links if lit} == {(True, 600)}
-    assert {(edge, weight) for lit, edge, weight in links if not lit} == {(False, 400)}
+    assert [part[1:] for part in links if part[0]] == [[3, 700]]
+    assert {tuple(part[1:]) for part in links if not part[0]} == {(1, 400)}
 
 
 # Tests that change the page come last

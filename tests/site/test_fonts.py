@@ -164,11 +164,11 @@ def fonts_that_drew(tab, selector):
 
 
 KINDS = {
-    "article p": "Book Text",
+    ".chapter-line + p": "Book Text",
     "article h1": "Book Text",
     "article p strong": "Book Text",
     ".bd-sidebar-primary .nav-link, .bd-sidebar-primary a.reference": "Book Text",
-    ".model-strip .name": "Book Text",
+    ".chapter-line summary": "Book Text",
     "article table td": "Book Text",
     "div.cell_input:not(details *) pre .line": "Book Code",
     "div.cell_output pre": "Book Code",

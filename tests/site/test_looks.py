@@ -41,7 +41,7 @@ def test_the_map_stands_under_the_title_with_one_part_lit(chapter):
     assert [int(link["data-chapter"]) for link in lit] == [here]
     assert [link for link in links if link.get("aria-current") == "page"] == lit
     title = page_soup(chapter).find("article").find("h1")
-    assert "model-map-place" in title.find_next_sibling()["class"]
+    assert "chapter-line" in title.find_next_sibling()["class"]
 
 
 def test_the_map_on_the_first_page_lights_nothing():
@@ -208,60 +208,29 @@ def test_nothing_moves_on_the_map(open_page):
     assert moves == 0
 
 
-# The map as a strip, on a chapter's page
-
-STRIP = """() => [...document.querySelectorAll('.model-strip a')].map(link => {
-    const box = link.getBoundingClientRect();
-    const words = [...link.children].filter(child => child.getClientRects().length);
-    return {
-        lit: link.classList.contains('lit'), height: box.height, width: box.width,
-        right: box.right, shown: words.map(word => word.textContent),
-        inside: words.every(word => word.scrollWidth <= word.clientWidth + 1
-            || getComputedStyle(word).display === 'inline'),
-        ink: getComputedStyle(link).color, size: getComputedStyle(link).fontSize,
-        ground: getComputedStyle(link.classList.contains('lit') ? link
-            : document.body).backgroundColor,
-    };
-})"""
+# The map behind a line, on a chapter's page
 
 
-def test_the_strip_has_a_name_for_each_part_where_there_is_room(open_page):
+@pytest.mark.parametrize("width", [1280, 390, 320])
+def test_a_line_says_which_chapter_it_is_and_opens_the_map(open_page, width):
     tab = open_page(CHAPTERS[4])
-    for width, high in ((1280, 100), (390, 90), (360, 90)):
-        tab.set_viewport_size({"width": width, "height": 900})
-        assert tab.locator(".model-strip").bounding_box()["height"] <= high
-        links = tab.evaluate(STRIP)
-        assert len(links) == len(CHAPTERS)
-        for link in links:
-            assert link["height"] >= 24 and link["width"] >= 24, link
-            assert link["right"] <= width and link["inside"], link
-            assert float(link["size"].removesuffix("px")) >= 12
-            assert len(link["shown"]) == (2 if width == 1280 or link["lit"] else 1)
-    assert [link["shown"] for link in links if link["lit"]] == [["4", "attention"]]
-
-
-def test_the_strip_reads_in_both_themes(open_page):
-    tab = open_page(CHAPTERS[14], reduced_motion="reduce")
-    for scheme in in_both_themes(tab):
-        for link in tab.evaluate(STRIP):
-            assert contrast(link["ink"], link["ground"]) >= 4.5, (scheme, link)
-
-
-def test_the_strip_by_keyboard(open_page):
-    tab = open_page(CHAPTERS[2])
-    tab.locator(".model-strip a").first.focus()
-    order = []
-    for _ in CHAPTERS:
-        order.append(int(tab.evaluate("document.activeElement.dataset.chapter")))
-        tab.keyboard.press("Tab")
-    assert order == [1, 2, 3, 6, 5, 4, 7, 0, *range(8, len(CHAPTERS))]
-    tab.locator(".model-strip a[data-chapter='5']").focus()
-    outline = "() => getComputedStyle(document.activeElement).outlineStyle"
-    tab.keyboard.press("Shift+Tab")
-    assert tab.evaluate(outline) == "solid"
-    tab.keyboard.press("Tab")
+    tab.set_viewport_size({"width": width, "height": 900})
+    line = tab.locator(".chapter-line > summary")
+    assert line.inner_text() == f"Chapter 4 of {len(CHAPTERS) - 1} · map of the model"
+    assert tab.locator(".chapter-line").bounding_box()["height"] <= 30
+    assert not tab.locator(".model-map").is_visible()
+    line.focus()
     tab.keyboard.press("Enter")
-    tab.wait_for_url(f"**/{CHAPTERS[5]}.html")
+    check_that_the_map_is_legible(tab, width)
+
+
+def test_the_map_with_a_lit_part_reads_in_both_themes(open_page):
+    for chapter in (CHAPTERS[4], CHAPTERS[7], CHAPTERS[14]):
+        tab = open_page(chapter, reduced_motion="reduce")
+        tab.locator(".chapter-line > summary").click()
+        for scheme in in_both_themes(tab):
+            for text in tab.evaluate(TEXTS):
+                assert contrast(text["ink"], text["ground"]) >= 4.5, (scheme, text)
 
 
 # A page's metadata

@@ -93,20 +93,43 @@ def test_the_longest_line_of_code_fits_beside_both_sidebars(opened):
     assert lines == pytest.approx(1, abs=0.1)
 
 
+LOW = {"width": 1280, "height": 720}
 FIRST_SCREEN = """() => {
-    const top = element => element.getBoundingClientRect().top + scrollY;
     const article = document.querySelector('article');
-    const question = article.querySelector('p.chapter-question');
-    const picture = [...article.querySelectorAll('figure :is(img, svg)')]
+    const picture = [...article.querySelectorAll('figure :is(img, svg.vit-drawing)')]
         .find(picture => picture.getClientRects().length);
-    const lead = article.querySelector('.model-strip + p');
-    return [lead, question, picture].map(top);
+    const parts = [article.querySelector('.chapter-line + p'),
+        article.querySelector('p.chapter-question'), picture];
+    return parts.map(part => part.getBoundingClientRect())
+        .flatMap(box => [box.top, box.bottom]);
 }"""
 
 
-def test_lead_question_and_picture_are_in_the_first_900_pixels(desk):
-    lead, question, picture = desk.evaluate(FIRST_SCREEN)
-    assert lead < question < picture < 900
+@every_chapter
+def test_the_first_screen_shows_lead_question_and_picture(opened, chapter):
+    tab = opened(chapter, LOW)
+    lead, _, question, _, top, bottom = tab.evaluate(FIRST_SCREEN)
+    assert lead < question < top
+    seen = min(bottom, LOW["height"]) - top
+    assert seen > min((bottom - top) / 2, 340), "most of it, or half a screen"
+
+
+LARGE = {"width": 1440, "height": 1000}
+WIDTHS_OF_FIGURES = """() => [...document.querySelectorAll(
+    'article div.cell:not(.opening-figure) figure :is(img, svg.vit-drawing)')]
+    .filter(figure => figure.getClientRects().length && !figure.closest('.moving'))
+    .map(figure => [figure.getBoundingClientRect().width,
+        +getComputedStyle(figure).getPropertyValue('--own'),
+        figure.matches('.tall')])"""
+
+
+@every_chapter
+def test_figures_use_the_room_of_a_large_screen(opened, chapter):
+    for width, own, tall in opened(chapter, LARGE).evaluate(WIDTHS_OF_FIGURES):
+        if tall:
+            assert own - 1 <= width <= 641
+        else:
+            assert width == pytest.approx(min(1.28 * own, 640), abs=1)
 
 
 @every_chapter
