@@ -411,6 +411,43 @@ def test_what_is_left_of_the_start_is_a_part_of_the_stream():
     assert stream.first.norm() == 0 and torch.equal(stream.whole, change)
 
 
+def test_the_flow_is_that_of_the_trained_model():
+    from book.drawings.data_flow import PICTURES, SEEN, flows, weights_of
+    from vit_steps.checkpoint import read_checkpoint
+    from vit_steps.data import cluttered_digits
+    from vit_steps.vision_transformer import VisionTransformer
+
+    images, labels, _ = cluttered_digits.make(500, "test")
+    _, card = read_checkpoint("cluttered-digits")
+    inputs = data.normalize(images, card["mean"], card["std"])[list(PICTURES)]
+    model = VisionTransformer.from_pretrained("cluttered-digits").double()
+    with torch.no_grad():
+        tokens, weights = model.encode(inputs.double(), need_weights=True)
+        logits = model(inputs.double())
+    assert logits.argmax(dim=1).tolist() == labels[list(PICTURES)].tolist()
+    for picture, flow in enumerate(flows()):
+        torch.testing.assert_close(flow["logits"], logits[picture])
+        torch.testing.assert_close(flow["reads"][-1], logits[picture].softmax(dim=0))
+        torch.testing.assert_close(flow["last"], tokens[picture, 0, :SEEN])
+        for block, shares in enumerate(weights):
+            found = weights_of(flow, block)
+            torch.testing.assert_close(found, shares[picture, :, 0])
+
+
+def test_letters_hold_the_numbers_of_the_flow():
+    from book.drawings.data_flow import DIGITS, FINER, UNIT, packed
+
+    numbers = {"tokens": torch.tensor([[-20.48, 1.234], [0, 20.47]]).double()}
+    numbers["scores"] = torch.tensor([0.3333]).double()
+    described, text = packed(numbers)
+    assert described == [["tokens", [2, 2], UNIT], ["scores", [1], FINER["scores"]]]
+    pairs = zip(text[::2], text[1::2], strict=True)
+    counts = [64 * DIGITS.index(a) + DIGITS.index(b) - 2048 for a, b in pairs]
+    assert counts == [-2048, 123, 0, 2047, 67]
+    with pytest.raises(ValueError, match="^tokens: expected -2048 to 2047 units"):
+        packed({"tokens": torch.tensor([20.5])})
+
+
 def test_the_clocks_have_the_angles_of_the_chapter():
     from book.drawings.clocks import angles
 

@@ -30,11 +30,13 @@ CHAPTERS = {
     "softmax_saturation": "notebooks/04_scaled_dot_product_attention",
     "split_and_merge": "notebooks/05_multi_head_attention",
     "residual_stream": "notebooks/06_encoder_block",
+    "data_flow": "notebooks/07_vision_transformer",
     "valley": "notebooks/08_training",
     "deletion_curve": "notebooks/09_attention_maps",
     "swin_window": "notebooks/13_swin_and_deit",
 }
 STILL = {"split_move_join", "split_and_merge", "position_similarity", "swin_window"}
+STILL |= {"data_flow"}
 every_figure = pytest.mark.parametrize("name", CHAPTERS)
 
 
@@ -153,6 +155,7 @@ def test_it_is_heard_once_and_politely(moving):
         "position_similarity": "2-D",
         "asking_patch": "Backdrop",
         "residual_stream": "Back",  # it opens at its last step
+        "data_flow": "Back",  # so does this
     }
     press(figure, unusual.get(name, "Next"))
     expect(status).not_to_have_text(before)
@@ -247,7 +250,8 @@ HEIGHTS_AS_IT_IS_USED = """figure => {
 
 
 @pytest.mark.parametrize(
-    "name", ["bill", "softmax_saturation", "residual_stream", "shuffled_tokens"]
+    "name",
+    ["bill", "softmax_saturation", "residual_stream", "shuffled_tokens", "data_flow"],
 )
 def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
     figure = visit(name, PHONE, has_touch=True, is_mobile=True)
@@ -1151,6 +1155,162 @@ def test_a_finger_takes_the_asking_patch_along(visit):
     asked(figure, 8, 12)
     assert drag_by_finger(figure, at(2, 2), at(0, 2)), "elsewhere the page moves"
     asked(figure, 8, 12)
+
+
+# From the image to the answer
+
+
+@pytest.fixture(scope="module")
+def flowing(shared):
+    with shared("data_flow", reduced_motion="reduce") as figure:
+        yield figure
+
+
+@pytest.fixture(scope="module")
+def every_step():
+    """What the model hands from part to part for each picture, in float64."""
+    from book.drawings.data_flow import PICTURES
+    from vit_steps import VisionTransformer, data
+    from vit_steps.checkpoint import read_checkpoint
+    from vit_steps.data import cluttered_digits
+
+    images, labels, _ = cluttered_digits.make(500, "test")
+    _, card = read_checkpoint("cluttered-digits")
+    inputs = data.normalize(images, card["mean"], card["std"])[list(PICTURES)]
+    model = VisionTransformer.from_pretrained("cluttered-digits").double()
+    out = {}
+
+    def keep(name):
+        def hook(module, given, result):
+            out[name] = result[0] if isinstance(result, tuple) else result
+            out[f"into {name}"] = given[0]
+
+        return hook
+
+    for name, module in model.named_modules():
+        module.register_forward_hook(keep(name))
+    with torch.no_grad():
+        _, weights = model.encode(inputs.double(), need_weights=True)
+        logits = model(inputs.double())
+    return model, out, weights, logits, labels[list(PICTURES)]
+
+
+def rows_opened(figure):
+    """Return the label and the numbers of each visible row."""
+    return figure.evaluate(
+        """figure => [...Array(7).keys()].map(row => {
+            const said = name => {
+                const part = figure.querySelector(`[data-part="${name}"]`);
+                const shown = getComputedStyle(part).display !== "none";
+                return shown ? part.querySelector("text").textContent : "";
+            };
+            const cells = [0, 1, 2, 3].map(cell => said(`cell-${row}-${cell}`));
+            return [said(`label-${row}`), cells.filter(text => text).map(
+                text => parseFloat(text.replace("−", "-")))];
+        })"""
+    )
+
+
+def goes_to(figure, step):
+    slider = figure.get_by_role("slider", name="step of the model")
+    slider.press("Home")
+    for _ in range(step // 4):
+        slider.press("PageUp")
+    for _ in range(step % 4):
+        slider.press("ArrowRight")
+    assert slider.get_attribute("aria-valuenow") == str(step)
+
+
+def chooses(figure, name, row, column):
+    grid = figure.get_by_role("slider", name=name)
+    grid.press("Home")
+    for _ in range(row):
+        grid.press("ArrowDown")
+    for _ in range(column):
+        grid.press("ArrowRight")
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
+    model, out, weights, logits, labels = every_step
+    figure, row, column, head = flowing, 3, 2 + place, place + 1
+    patch = 8 * row + column
+    if place:
+        press(figure, "Another picture")
+    chooses(figure, "patch that is followed", row, column)
+    chooses(figure, "head of attention", *divmod(head, 2))
+
+    def shown(step):
+        goes_to(figure, step)
+        return rows_opened(figure)
+
+    def same(rows, *expected):
+        for (label, numbers), tensor in zip(rows, expected, strict=True):
+            assert numbers == pytest.approx(tensor.tolist(), abs=0.0061), label
+
+    tokens = out["patch_embed"][place, patch, :4]
+    same(shown(2)[4:5], tokens)
+    positions = model.pos_embed[0, (0, patch + 1), :4]
+    rows = shown(3)
+    same(
+        [rows[i] for i in (0, 1, 4, 5)],
+        model.cls_token[0, 0, :4],
+        positions[0],
+        tokens,
+        positions[1],
+    )
+    into = [out[f"into blocks.{block}"][place] for block in range(4)]
+    assert rows[2][1] == pytest.approx(into[0][0, :4].tolist(), abs=0.011)
+    assert rows[6][1] == pytest.approx(into[0][patch + 1, :4].tolist(), abs=0.011)
+    for block in range(4):
+        name, step = f"blocks.{block}", 4 + 4 * block
+        qkv = out[f"{name}.attn.qkv"][place].reshape(65, 3, 4, 16)[:, :, head, :4]
+        rows = shown(step)
+        same(
+            [rows[i] for i in (0, 1, 3, 5, 6)],
+            into[block][0, :4],
+            out[f"{name}.norm1"][place, 0, :4],
+            qkv[0, 0],
+            *qkv[patch + 1, 1:],
+        )
+        rows = shown(step + 1)
+        weight = weights[block][place, head, 0, patch + 1].item()
+        said = next(label for label, _ in rows if label.startswith("weight"))
+        assert value(said.removesuffix("\u00a0%").removesuffix(" %")) == pytest.approx(
+            100 * weight, abs=0.6
+        )
+        rows = shown(step + 2)
+        heads = out[f"into {name}.attn.proj"][place, 0].reshape(4, 16)
+        added = out[f"into {name}.norm2"][place, 0, :4]
+        same(
+            [rows[i] for i in (0, 2, 4, 5, 6)],
+            qkv[patch + 1, 2],
+            heads[head, :4],
+            out[f"{name}.attn.proj"][place, 0, :4],
+            into[block][0, :4],
+            added,
+        )
+        mlp = [
+            out[f"{name}.{part}"][place, 0, :4]
+            for part in ("norm2", "mlp.fc1", "mlp.act", "mlp.fc2")
+        ]
+        after = into[block + 1] if block < 3 else out["into norm"][place]
+        same(shown(step + 3)[:6], *mlp, added, after[0, :4])
+    same(shown(20)[:2], out["into norm"][place, 0, :4], out["norm"][place, 0, :4])
+    rows = shown(21)
+    assert [n for _, numbers in rows[4:] for n in numbers] == pytest.approx(
+        logits[place].tolist(), abs=0.0051
+    )
+    shares = logits[place].softmax(dim=0)
+    rows = shown(22)
+    assert [n for _, numbers in rows[3:6] for n in numbers] == pytest.approx(
+        (100 * shares).tolist(), abs=0.56
+    )
+    status = figure.get_by_role("status")
+    label = int(labels[place])
+    expect(status).to_contain_text(
+        f"{label} with {100 * shares[label]:.0f} %, and it is"
+    )
 
 
 # The valley
