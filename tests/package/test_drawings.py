@@ -253,6 +253,23 @@ def test_fused_attention_has_the_numbers_of_the_chapter():
         assert number in shown and f">{number}<" in drawn("fused_attention")
 
 
+def test_the_roof_counts_attention_as_the_chapter_does():
+    from book.drawings.roofline import BANDWIDTH, HEADS, PEAK, D, works
+
+    cells = {cell.id: cell.source for cell in code_cells(CHAPTERS[11])}
+    made = {"D": D, "h": HEADS}
+    exec(cells["slow-memory-holds"], made)
+    for T in (50, 197, 12545):
+        explicit, fused, _ = works(T, images=1)
+        expected = made["attention_intensities"](T)
+        assert (explicit.intensity, fused.intensity) == pytest.approx(expected)
+    for images in (1, 8):
+        *_, linear = works(197, images)
+        expected = made["work_of_layer"](images, D, 3 * D)
+        assert (linear.flops, linear.moved) == expected
+    assert made["ridge"] == pytest.approx(PEAK / BANDWIDTH)
+
+
 def test_memory_over_a_step_has_the_numbers_of_the_chapter():
     from book.drawings.memory_over_a_step import CONFIG, held
 
@@ -284,6 +301,8 @@ def test_the_ring_ends_as_the_chapters():
     half_way, arrived = states()[PROCESSES - 1]
     assert arrived == {(rank, rank) for rank in range(PROCESSES)}
     assert [half_way[r][r] for r in range(PROCESSES)] == held[0]
+    wrong, _ = states(own_first=True)[-1]
+    assert all(own != held[0] for own in wrong), "the bug spoils every process"
 
 
 def test_who_holds_what_counts_a_block_as_the_model_has_it():

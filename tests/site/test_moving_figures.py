@@ -33,10 +33,12 @@ CHAPTERS = {
     "data_flow": "notebooks/07_vision_transformer",
     "valley": "notebooks/08_training",
     "deletion_curve": "notebooks/09_attention_maps",
+    "roofline": "notebooks/11_speed",
+    "ring": "notebooks/12_scale",
     "swin_window": "notebooks/13_swin_and_deit",
 }
 STILL = {"split_move_join", "split_and_merge", "position_similarity", "swin_window"}
-STILL |= {"data_flow"}
+STILL |= {"data_flow", "ring"}
 every_figure = pytest.mark.parametrize("name", CHAPTERS)
 
 
@@ -251,7 +253,14 @@ HEIGHTS_AS_IT_IS_USED = """figure => {
 
 @pytest.mark.parametrize(
     "name",
-    ["bill", "softmax_saturation", "residual_stream", "shuffled_tokens", "data_flow"],
+    [
+        "bill",
+        "softmax_saturation",
+        "residual_stream",
+        "shuffled_tokens",
+        "data_flow",
+        "roofline",
+    ],
 )
 def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
     figure = visit(name, PHONE, has_touch=True, is_mobile=True)
@@ -1504,6 +1513,96 @@ def test_patches_are_covered_by_mouse_and_finger(visit):
     said = re.search(words, status.text_content())
     assert 16 <= int(said[1]) <= 25
     assert int(said[1]) + int(said[2]) == int(written(figure, "covered").split()[0])
+
+
+# Under the roof
+
+
+def test_the_roof_is_the_packages(visit):
+    from book.drawings.roofline import (
+        BANDWIDTH,
+        IMAGES,
+        PEAK,
+        SIDES,
+        across,
+        tokens,
+        up,
+        works,
+    )
+
+    figure = visit("roofline", reduced_motion="reduce")
+    first, second = figure.get_by_role("slider").all()
+    for count, images in enumerate(IMAGES):
+        second.press("Home")
+        for _ in range(count):
+            second.press("ArrowRight")
+        first.press("Home")
+        for side in SIDES:
+            T = tokens(side)
+            counted = works(T, images)
+            parts = drawn(figure)
+            assert parts["said-0"]["text"] == f"{T:,}"
+            assert parts["said-1"]["text"] == f"{images}"
+            for index, work in enumerate(counted):
+                share = work.most / PEAK
+                said = value(parts[f"intensity-{index}"]["text"].replace(",", ""))
+                assert said == pytest.approx(work.intensity, abs=0.51)
+                said = parts[f"share-{index}"]["text"].removesuffix(" %")
+                assert value(said) == pytest.approx(100 * share, abs=0.51)
+                x, y, width, height = parts[f"point-{index}"]["rects"][0]
+                middle_of = pytest.approx((across(work.intensity), up(work.most)))
+                assert (x + width / 2, y + height / 2) == middle_of
+            first.press("ArrowRight")
+    explicit, fused, _ = works(tokens(SIDES[-1]), 1)
+    assert fused.intensity > PEAK / BANDWIDTH > explicit.intensity
+    said = f"the flat part. The roof allows it {fused.most / explicit.most:.1f} times"
+    expect(figure.get_by_role("status")).to_contain_text(said)
+
+
+# The ring
+
+
+def held(figure):
+    """Return the number of each piece of each process, and which have just arrived."""
+    pieces = figure.locator('[data-part^="piece-"]').evaluate_all(
+        """parts => parts.map(part => [part.querySelector("text").textContent,
+            part.classList.contains("ring-fresh")])"""
+    )
+    numbers = [int(value(text)) for text, _ in pieces]
+    fresh = {divmod(place, 4) for place, (_, new) in enumerate(pieces) if new}
+    for text, _ in pieces:
+        terms, _, total = text.partition(" = ")
+        assert not total or sum(map(int, terms.split(" + "))) == int(total)
+    return [numbers[4 * rank : 4 * rank + 4] for rank in range(4)], fresh
+
+
+@pytest.mark.parametrize("bug", [False, True], ids=["right", "with the bug"])
+def test_the_ring_turns_as_that_of_the_chapter(visit, bug):
+    from book.drawings.ring import states
+
+    figure = visit("ring", reduced_motion="reduce")
+    if bug:
+        press(figure, "With a bug")
+        expect(figure.locator("button[aria-pressed=true]")).to_have_text("With a bug")
+    for turn, expected in enumerate(states(own_first=bug)):
+        assert held(figure) == expected
+        assert written(figure, "sent") == f"sent: {turn} of 6 pieces"
+        press(figure, "Next")
+    said = "process 0 has 1, 20, 300 and 4000" if bug else "All four hold all four sums"
+    expect(figure.get_by_role("status")).to_contain_text(said)
+
+
+def test_a_piece_travels_and_can_be_followed(visit):
+    figure = visit("ring", alone=True)
+    time_stands(figure.page)
+    press(figure, "Follow piece 0")
+    press(figure, "Next")
+    figure.page.clock.run_for(300)
+    assert figure.locator('[data-part^="sent-"]:visible').count() == 1
+    assert held(figure)[0][2][0] == 100, "it has not arrived yet"
+    figure.page.clock.run_for(1200)
+    assert held(figure)[0][2][0] == 110
+    assert figure.locator('[data-part^="sent-"]:visible').count() == 0
 
 
 # Swin's window
