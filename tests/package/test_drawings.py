@@ -618,6 +618,23 @@ def test_positions_are_as_similar_as_in_the_chapter():
     assert hundredths[28 * 27 // 2 + 27] == round(100 * expected[3, 4, 3, 3].item())
 
 
+def test_positions_are_resized_as_the_package_does():
+    from book.drawings.resized_positions import OLD, SIDES, shares
+    from vit_steps.embedding import interpolate_position_embedding
+    from vit_steps.vision_transformer import VisionTransformer
+
+    trained = VisionTransformer.from_pretrained("cluttered-digits").double()
+    table = trained.pos_embed.detach()
+    for side in SIDES:
+        expected = interpolate_position_embedding(table, side)[0, 1:]
+        torch.testing.assert_close(shares("bicubic", side) @ table[0, 1:], expected)
+        torch.testing.assert_close(
+            shares("bilinear", side).sum(dim=1), torch.ones(side**2).double()
+        )
+    first = shares("cut off", OLD - 2) @ table[0, 1:]
+    assert torch.equal(first, table[0, 1 : 1 + (OLD - 2) ** 2])
+
+
 def test_the_ladder_stops_where_the_chapter_says():
     from book.drawings.first_difference import HEADS, compared
 

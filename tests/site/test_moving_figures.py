@@ -13,6 +13,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.drawings.position_similarity import POWER
 from tests.conftest import ROOT, code_cells
 from tests.site.visit import NARROWEST, PHONE, WIDE
 from vit_steps.attention import scaled_dot_product_attention
@@ -33,6 +34,7 @@ CHAPTERS = {
     "data_flow": "notebooks/07_vision_transformer",
     "valley": "notebooks/08_training",
     "deletion_curve": "notebooks/09_attention_maps",
+    "resized_positions": "notebooks/10_pretrained_weights",
     "roofline": "notebooks/11_speed",
     "ring": "notebooks/12_scale",
     "swin_window": "notebooks/13_swin_and_deit",
@@ -1513,6 +1515,73 @@ def test_patches_are_covered_by_mouse_and_finger(visit):
     said = re.search(words, status.text_content())
     assert 16 <= int(said[1]) <= 25
     assert int(said[1]) + int(said[2]) == int(written(figure, "covered").split()[0])
+
+
+# Positions on another grid
+
+
+def map_shown(figure, name, side):
+    """Return the similarities that a map shows, as (side², )."""
+    cells = figure.locator(f'[data-part="map-{name}"] .vd-full').evaluate_all(
+        "cells => cells.map(cell => +cell.getAttribute('fill-opacity'))"
+    )
+    assert len(cells) == side * side
+    return torch.tensor(cells, dtype=torch.float64) ** (1 / POWER)
+
+
+@pytest.mark.parametrize("kind", ["Bicubic", "Bilinear", "Cut off"])
+def test_the_resized_positions_are_the_packages(visit, kind):
+    from vit_steps import VisionTransformer
+    from vit_steps.embedding import interpolate_position_embedding
+
+    trained = VisionTransformer.from_pretrained("cluttered-digits").double()
+    table = trained.pos_embed.detach()  # (1, T, D)
+    figure = visit("resized_positions", reduced_motion="reduce")
+    press(figure, kind)
+    slider = figure.get_by_role("slider", name="rows and columns of the new grid")
+    grid = figure.get_by_role("slider", name="place in the new grid")
+    slider.press("Home")
+    for side in range(4, 8 if kind == "Cut off" else 15):
+        if kind == "Cut off" or side == 8:
+            positions = table[0, 1 : 1 + side * side]
+        elif kind == "Bicubic":
+            positions = interpolate_position_embedding(table, side)[0, 1:]
+        else:
+            image = table[0, 1:].T.reshape(1, -1, 8, 8)
+            image = torch.nn.functional.interpolate(
+                image, (side, side), mode="bilinear", antialias=True
+            )
+            positions = image[0].flatten(1).T
+        unit = torch.nn.functional.normalize(positions, dim=1)
+        cosines = unit @ unit.T
+        grid.press("Home")
+        grid.press("ArrowDown")
+        grid.press("ArrowRight")
+        grid.press("ArrowRight")
+        shown = map_shown(figure, "new", side)
+        expected = cosines[side + 2].clamp_min(0)
+        # a small share of black is a root of a small number: compare it as it is drawn
+        torch.testing.assert_close(
+            shown**POWER, expected**POWER, atol=0.01, rtol=0, check_dtype=False
+        )
+        pairs = cosines.reshape(4 * (side,))
+        at = torch.arange(side - 1)
+        near = [pairs[at, :, at + 1, :], pairs[:, at, :, at + 1]]
+        mean = torch.cat([part.diagonal(dim1=1, dim2=2) for part in near]).mean()
+        said = number(figure, "alike-new")
+        assert said == pytest.approx(mean.item(), abs=0.0071), side
+        slider.press("ArrowRight")
+
+
+def test_what_is_cut_off_is_played_at_six_by_six(visit):
+    figure = visit("resized_positions", reduced_motion="reduce")
+    press(figure, "Cut off")
+    assert written(figure, "size") == "6×6, for images of 24×24"
+    heard = figure.get_by_role("status")
+    expect(heard).to_contain_text("The first 36 of 64 positions")
+    for _ in range(3):
+        press(figure, "Next")
+    assert written(figure, "kind") == "bicubic", "64 positions are not enough for 81"
 
 
 # Under the roof
