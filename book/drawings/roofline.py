@@ -19,8 +19,8 @@ SIDE, BATCH = 2, 3  # places of the start values
 
 CHART = Box(40, 30, 306, 176)
 LEAST, MOST = (5, 10e12), (20000, 2e15)  # corners of the chart
-TRACK = Box(96, 262, 250, 44)  # the two sliders' lines are its edges
-TABLE = 348
+TRACK = Box(96, 262, 250, 47)  # the two sliders' lines are its edges
+TABLE = 352
 KINDS: tuple[tuple[str, Colour], ...] = (
     ("explicit attention", "patch-2"),
     ("fused attention", "patch-0"),

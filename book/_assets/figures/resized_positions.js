@@ -105,7 +105,7 @@
       value: () => chosen, says: ([row, column]) => `row ${row}, column ${column}`, choose: (place) => { chosen = place; draw(); },
     }));
     told.push(figure.slider("handle-side", {
-      box: [track.x - 14, track.y - 21, track.width + 28, 46], low: sides[0], high: sides.at(-1), step: 1, label: "rows and columns of the new grid",
+      box: [track.x - 14, track.y - 20, track.width + 28, 46], low: sides[0], high: sides.at(-1), step: 1, label: "rows and columns of the new grid",
       at: (x) => sides[0] + ((x - track.x) / track.width) * (sides.length - 1),
       value: () => side, says: (of) => `${of} by ${of}`, change: (of) => show(sides.indexOf(of)),
     }));

@@ -55,7 +55,7 @@
     lists.forEach((list, row) => {
       const y = track.y + row * track.height;
       told.push(figure.slider(`handle-${row}`, {
-        box: [track.x - 14, y - 21, track.width + 28, 42], low: 0, high: list.length - 1, step: 1, label: `number of ${names[row]}`,
+        box: [track.x - 14, y - 23, track.width + 28, 46], low: 0, high: list.length - 1, step: 1, label: `number of ${names[row]}`,
         at: (x) => ((x - track.x) / track.width) * (list.length - 1),
         value: () => now[row], says: (index) => (row ? `${list[index]} images` : `${tokens(list[index])} tokens`),
         change: (index) => { if (row) { now[1] = index; draw(); } else show(index); },
