@@ -1324,6 +1324,35 @@ def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
     )
 
 
+def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_step):
+    from book.drawings.data_flow import BLOCKS, ribbons
+    from book.drawings.data_flow import WIDE as BLOCK
+
+    _, _, weights, *_ = every_step
+    figure = visit("data_flow", reduced_motion="reduce", has_touch=True)
+    svg = figure.locator(".vit-drawing")
+    slider = figure.get_by_role("slider", name="step of the model")
+    box, sheet = slider.bounding_box(), svg.bounding_box()
+    x = sheet["x"] + sheet["width"] * (BLOCKS + 2.35 * BLOCK) / 360
+    figure.page.mouse.click(x, box["y"] + box["height"] / 2)
+    said = "block 3: attention weights, (h, T, T) = (4, 65, 65)"
+    assert slider.get_attribute("aria-valuetext") == said
+    assert "block 3: attention weights" in svg.get_attribute("aria-label")
+    figure.page.touchscreen.tap(*spot(figure, "handle-patch", (2, 5), 8))
+    figure.page.mouse.click(*spot(figure, "handle-head", (1, 0), 2))
+    shown = weights[2][0, :, 0, 1:]  # (h, N), of block 3
+    share = 100 * shown[2, 21].item()
+    patch = figure.get_by_role("slider", name="patch that is followed")
+    said = re.fullmatch(
+        r"patch 21, with ([\d.]+) % of the attention in head 2",
+        patch.get_attribute("aria-valuetext"),
+    )
+    assert float(said[1]) == pytest.approx(share, abs=0.06)
+    for block, expected in ((2, shown[2]), (3, weights[3][0, :, 0, 1:].mean(dim=0))):
+        path = drawn(figure)[f"ribbons-{block}"]["path"]
+        assert path.count("M") == ribbons(block, expected.tolist()).count("M")
+
+
 # The valley
 
 

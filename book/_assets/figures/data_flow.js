@@ -145,13 +145,14 @@
 
     /** Draws what depends on the picture, the patch, the head and the opened block. */
     function draw() {
-      const { step: [name, letters, shape, base], block, read } = steps[now];
+      const { step: [name, letters, shape, base], kind, block, read } = steps[now];
       pictures.forEach((_, index) => {
         for (const part of ["image", "large"]) figure.part(`${part}-${index}`).style.display = index === picture ? "inline" : "none";
       });
       for (let b = 0; b < depth; b++) {
-        const all = Array.from({ length: heads }, (_, of) => weightsOf(b, of).slice(1));
-        set(figure.part(`ribbons-${b}`).firstElementChild, { d: ribbons(b, all[0].map((_, i) => all.reduce((sum, one) => sum + one[i], 0) / heads)) });
+        const asks = b === block && (kind === 5 || kind === 6) ? [head] : Array.from({ length: heads }, (_, of) => of);
+        const all = asks.map((of) => weightsOf(b, of).slice(1));
+        set(figure.part(`ribbons-${b}`).firstElementChild, { d: ribbons(b, all[0].map((_, i) => all.reduce((sum, one) => sum + one[i], 0) / asks.length)) });
       }
       const cell = image.width / SIDE;
       const { x, y } = square(patch, SIDE, image);
