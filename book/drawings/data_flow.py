@@ -21,7 +21,7 @@ from vit_steps.patch_embedding import patchify
 from vit_steps.sizes import as_pair
 
 PICTURES = (17, 32, 0)  # test images; chapter 9 has the same
-SEEN = 4  # numbers of a vector that are written
+SEEN, IN_HEAD = 4, 3  # numbers of a token that are written, and of a head's vector
 SIDE, P, N, T = 8, 4, 64, 65
 PATCH, CHOSEN = 18, 1  # the patch and the head that are open at the start
 
@@ -34,8 +34,8 @@ BARS, LONGEST = 324, 34  # left edge of the bars, and the length of one of 100 %
 TRACK = 182
 LARGE = Box(2, 218, 112, 112)
 MAPS = Box(2, 352, 112, 112)
-ROWS = 7  # of the opened step
-FIRST, PITCH = 220, 34  # y of its first row, distance of rows
+ROWS, PITCH = 7, 34  # rows of the opened step, and their distance
+FIRST = 220  # y of the first row
 LABELS, CELL = 124, 38  # x of the rows' words, width of a number
 
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -178,11 +178,15 @@ def one_block(block: Any, x: Tensor) -> Numbers:
     ready = block.norm2(added)
     wide = block.mlp.fc1(ready)  # (M,)
     bent = block.mlp.act(wide)
-    found = {"class": x[0, 0], "normed": normed[0, 0], "query": q[:, 0]}
-    found |= {"key": k[:, 1:], "value": v[:, 1:], "heads": heads, "change": change}
+    found = {"class": x[0, 0], "normed": normed[0, 0], "change": change}
     found |= {"added": added, "ready": ready, "wide": wide, "bent": bent}
     found |= {"narrow": block.mlp.fc2(bent)}
-    return {name: part[..., :SEEN] for name, part in found.items()} | {"scores": scores}
+    in_heads = {"query": q[:, 0], "key": k[:, 1:], "value": v[:, 1:], "heads": heads}
+    return (
+        {name: part[..., :SEEN] for name, part in found.items()}
+        | {name: part[..., :IN_HEAD] for name, part in in_heads.items()}
+        | {"scores": scores}
+    )
 
 
 def of_the_model() -> Numbers:
@@ -261,6 +265,7 @@ def draw() -> Drawing:
         "blocks": [BLOCKS, WIDE, LAST],
         "bars": [BARS, LONGEST],
         "track": TRACK,
+        "rows": [ROWS, PITCH],
     }
     with drawing.part("now", moving=True):
         drawing.full(Box(0, TOP - 8, 60, TRACK - TOP + 8), "ink", 0.12)
@@ -440,14 +445,12 @@ def table(
 
 
 def lens(drawing: Drawing) -> None:
-    """Draw empty rows of words and numbers, which the script fills."""
-    for row in range(ROWS):
-        y = FIRST + row * PITCH
-        with drawing.part(f"label-{row}"):
-            drawing.text(LABELS, y + 14, "", size=11.5)
-        with drawing.part(f"more-{row}"):
-            drawing.text(347, y + 14, "…", size=11)
-        for column in range(SEEN):
-            with drawing.part(f"cell-{row}-{column}"):
-                x = LABELS + 68 + column * CELL
-                drawing.cells(x, y, [[" "]], (CELL, 20), size=11)
+    """Draw one empty row of words and numbers, which the script repeats and fills."""
+    with drawing.part("label"):
+        drawing.text(LABELS, FIRST + 14, "", size=11.5)
+    with drawing.part("more"):
+        drawing.text(347, FIRST + 14, "…", size=11)
+    for column in range(SEEN):
+        with drawing.part(f"cell-{column}"):
+            x = LABELS + 68 + column * CELL
+            drawing.cells(x, FIRST, [[" "]], (CELL, 20), size=11)

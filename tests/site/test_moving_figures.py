@@ -1275,7 +1275,7 @@ def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
     assert rows[6][1] == pytest.approx(into[0][patch + 1, :4].tolist(), abs=0.011)
     for block in range(4):
         name, step = f"blocks.{block}", 4 + 4 * block
-        qkv = out[f"{name}.attn.qkv"][place].reshape(65, 3, 4, 16)[:, :, head, :4]
+        qkv = out[f"{name}.attn.qkv"][place].reshape(65, 3, 4, 16)[:, :, head, :3]
         rows = shown(step)
         same(
             [rows[i] for i in (0, 1, 3, 5, 6)],
@@ -1296,7 +1296,7 @@ def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
         same(
             [rows[i] for i in (0, 2, 4, 5, 6)],
             qkv[patch + 1, 2],
-            heads[head, :4],
+            heads[head, :3],
             out[f"{name}.attn.proj"][place, 0, :4],
             into[block][0, :4],
             added,

@@ -5,7 +5,7 @@
   const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const LEVELS = [0.12, 0.3, 0.55, 0.8]; // of the largest weight in a head's map
   const COLOURS = ["ink", "class", "query", "key", "value", "patch-0", "position"];
-  const [SIDE, SEEN, ROWS] = [8, 4, 7]; // patches along a side, numbers that are written, rows of the opened step
+  const [SIDE, SEEN] = [8, 4]; // patches along a side, numbers that are written
 
   /** Reads tensors that are written as letters, two a number, into nested arrays. */
   function unpacked([described, text]) {
@@ -36,6 +36,7 @@
     const { labels, scale, steps: [first, inside, last], depth, heads, image, large, maps, top, track } = figure.numbers;
     const [left, wide, end] = figure.numbers.blocks;
     const [bars, longest] = figure.numbers.bars;
+    const [rowCount, pitch] = figure.numbers.rows;
     const model = unpacked(figure.numbers.model);
     const pictures = figure.numbers.pictures.map(unpacked);
     const steps = [
@@ -117,8 +118,20 @@
       }
     }
 
+    // The drawing has one row; the others are copies of it.
+    const pieces = ["label", "more", ...Array.from({ length: SEEN }, (_, column) => `cell-${column}`)];
+    for (const name of pieces) {
+      const [first, ...others] = Array.from({ length: rowCount }, (_, r) => (r ? figure.part(name).cloneNode(true) : figure.part(name)));
+      first.after(...others);
+      [first, ...others].forEach((part, r) => {
+        part.dataset.part = name.replace(/(?=-|$)/, `-${r}`);
+        part.setAttribute("transform", `translate(0 ${r * pitch})`);
+        figure.parts.set(part.dataset.part, part);
+      });
+    }
+
     function fill(rows) {
-      for (let r = 0; r < ROWS; r++) {
+      for (let r = 0; r < rowCount; r++) {
         const { label = "", cells = [], colour = "ink", more = false } = rows[r] ?? {};
         figure.write(`label-${r}`, label);
         figure.part(`more-${r}`).style.display = more ? "" : "none";
