@@ -265,7 +265,7 @@ def draw() -> Drawing:
         "blocks": [BLOCKS, WIDE, LAST],
         "bars": [BARS, LONGEST],
         "track": TRACK,
-        "rows": [ROWS, PITCH],
+        "rows": [ROWS, PITCH, CELL],
     }
     with drawing.part("now", moving=True):
         drawing.full(Box(0, TOP - 8, 60, TRACK - TOP + 8), "ink", 0.12)

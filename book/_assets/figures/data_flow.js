@@ -36,7 +36,7 @@
     const { labels, scale, steps: [first, inside, last], depth, heads, image, large, maps, top, track } = figure.numbers;
     const [left, wide, end] = figure.numbers.blocks;
     const [bars, longest] = figure.numbers.bars;
-    const [rowCount, pitch] = figure.numbers.rows;
+    const [rowCount, pitch, cellWidth] = figure.numbers.rows;
     const model = unpacked(figure.numbers.model);
     const pictures = figure.numbers.pictures.map(unpacked);
     const steps = [
@@ -85,7 +85,7 @@
         case 1: return [[...grid(normed, 2), words("read row by row: 16 numbers")],
           `Cut into 64 patches. ${name[0].toUpperCase()}${name.slice(1)} is now a row of 16 numbers, and none is lost.`];
         case 2: return [[row(name, normed.slice(0, SEEN), "patch-0"), row("× weights", model.filter), row("products", times(normed, model.filter)),
-          words(`all 16 and the bias ${two(model.bias[0])}: ${two(token[0])}`), row("token", token, "patch-0")],
+          words(`all 16 products and the bias ${two(model.bias[0])}: ${two(token[0])}`), row("token", token, "patch-0")],
         "One matrix, the same for every patch, makes 64 numbers of 16. The first is worked out here, and 63 more go the same way."];
         case 3: return [[row("class token", model["class token"], "class"), row("+ position 0", model.positions[0], "position"), row("=", plus(model["class token"], model.positions[0]), "class"),
           words(`${name}, at position ${patch + 1}:`), row("token", token, "patch-0"), row("+ position", model.positions[patch + 1], "position"), row("=", plus(token, model.positions[patch + 1]), "patch-0")],
@@ -100,7 +100,7 @@
             words(`all 16 add up to ${written(4 * score)}, ÷ √16: ${two(score)}`), words(`e to that is ${short(Math.exp(score))}`), words(`for all 65 tokens: ${short(total)}`), words(`weight: the share, ${percent(weight)}`)],
           `In head ${head} the class token gives ${percent(weight)} of its attention to ${name}. Press a map for another head, or another patch.`];
         }
-        case 6: return [[row("value", of("value")[head][patch], "value"), row(`× ${percent(weight)}`, of("value")[head][patch].map((number) => number * weight), "value"), row("all 65", of("heads")[head], "value"),
+        case 6: return [[row("value", of("value")[head][patch], "value"), row(`× ${percent(weight)}`, of("value")[head][patch].map((number) => number * weight), "value"), row("sum of 65", of("heads")[head], "value"),
           words(`${heads} heads, times one matrix:`), row("change", of("change")), row("+ token", of("class"), "class"), row("=", of("added"), "class")],
         "The values of all tokens, times their weights, add up. One matrix mixes the heads, and the result is added to the class token."];
         case 7: return [[row("norm", of("ready")), row("64 → 128", of("wide")), row("GELU", of("bent")), row("128 → 64", of("narrow")), row("+ token", of("added"), "class"),
@@ -108,7 +108,7 @@
         `The MLP works on each token by itself, and its result is added. ${said}`];
         case 8: return [[row("class token", numbers.end, "class"), row("norm", numbers.last), words("row 0 goes on alone"), words("64 rows stay behind")],
           "After the last norm only the class token goes on. Whatever it says about the image, it has gathered in the blocks."];
-        case 9: return [[row("class token", numbers.last, "class"), row(`× for the ${answer}`, model.head[answer]), words(`all 64 and the bias ${two(model["head bias"][answer])}: ${two(numbers.logits[answer])}`), words("the logits of all ten digits:"), ...tens(numbers.logits, two)],
+        case 9: return [[row("class token", numbers.last, "class"), row(`× for the ${answer}`, model.head[answer]), words(`all 64 products and the bias ${two(model["head bias"][answer])}: ${two(numbers.logits[answer])}`), words("the logits of all ten digits:"), ...tens(numbers.logits, two)],
           `The head has a row of weights for each digit. The largest logit, ${two(numbers.logits[answer])}, is that of the ${answer}.`];
         default: {
           const total = numbers.logits.reduce((sum, other) => sum + Math.exp(other), 0);
@@ -135,6 +135,7 @@
         const { label = "", cells = [], colour = "ink", more = false } = rows[r] ?? {};
         figure.write(`label-${r}`, label);
         figure.part(`more-${r}`).style.display = more ? "" : "none";
+        figure.part(`more-${r}`).setAttribute("transform", `translate(${(cells.length - SEEN) * cellWidth} ${r * pitch})`);
         for (let c = 0; c < SEEN; c++) {
           const cell = figure.part(`cell-${r}-${c}`);
           cell.style.display = c < cells.length ? "" : "none";
