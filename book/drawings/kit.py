@@ -629,9 +629,16 @@ class Drawing:
         element.set("stroke-width", "0")
         self._grow(max(y for _, y in points))
 
-    def shape(self, path: str, colour: Colour = "line", thick: float = 1.25) -> None:
-        """Draw a line that is given as the data of an SVG path."""
-        element = self._add("path", 0, 0, f"vd-stroke vd-{colour}")
+    def shape(
+        self,
+        path: str,
+        colour: Colour = "line",
+        thick: float = 1.25,
+        full: bool = False,
+    ) -> None:
+        """Draw what is given as the data of an SVG path: a line, or a full shape."""
+        kind = "vd-full" if full else "vd-stroke"
+        element = self._add("path", 0, 0, f"{kind} vd-{colour}")
         element.set("d", path)
         if any(self._origin):
             x, y = map(number, self._origin)

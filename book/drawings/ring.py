@@ -1,4 +1,7 @@
-"""Draw the ring of chapter 12: four processes, four pieces, two trips."""
+"""Draw the ring of chapter 12: four processes, four pieces, two trips.
+
+On the page it turns step by step, or with a known bug (_assets/figures/ring.js).
+"""
 
 from book.drawings.kit import Box, Colour, Drawing, Word
 
@@ -6,7 +9,9 @@ PROCESSES = 4
 TURNS = PROCESSES - 1  # turns of one trip
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 WIDE, HIGH, GAP = 35, 17, 3  # size of a piece, and gap between two processes
-TOP, STEP, RIGHT = 150, 104, 190  # top of the first panel, distance, second column
+TOP, STEP, RIGHT = 150, 94, 190  # top of the first panel, distance, second column
+ROOM, ROW = (150, 190), (30, 39)  # a process on the page; its first piece, distance
+CORNERS = ((2, 24), (208, 24), (208, 322), (2, 322))  # of the processes on the page
 
 Held = list[list[int]]
 Fresh = set[tuple[int, int]]  # (process, piece) of all pieces that just arrived
@@ -17,8 +22,11 @@ def start() -> Held:
     return [[(piece + 1) * 10**rank for piece in range(4)] for rank in range(4)]
 
 
-def states() -> list[tuple[Held, Fresh]]:
-    """Return all pieces at the start and after each turn, and the new arrivals."""
+def states(own_first: bool = False) -> list[tuple[Held, Fresh]]:
+    """Return all pieces at the start and after each turn, and the new arrivals.
+
+    With ``own_first`` both trips begin with a process's own piece, which is a bug.
+    """
     held = start()
     found: list[tuple[Held, Fresh]] = [(held, set())]
     for adds in (True, False):
@@ -27,7 +35,7 @@ def states() -> list[tuple[Held, Fresh]]:
             fresh = set()
             for rank in range(PROCESSES):
                 left = (rank - 1) % PROCESSES
-                piece = (left - turn - adds) % PROCESSES
+                piece = (left - turn - (adds and not own_first)) % PROCESSES
                 new[rank][piece] = held[left][piece] + adds * held[rank][piece]
                 fresh.add((rank, piece))
             held = new
@@ -49,6 +57,21 @@ def draw() -> Drawing:
         "on the diagonal. In the second trip, three turns more, what arrives takes "
         "the place of what was there; afterwards every process holds all four sums.",
     )
+    drawing.numbers = {
+        "start": start(),
+        "corners": CORNERS,
+        "room": ROOM,
+        "row": ROW,
+    }
+    with drawing.part("still"):
+        at_rest(drawing, found)
+    with drawing.part("stage", moving=True):
+        turning(drawing)
+    return drawing
+
+
+def at_rest(drawing: Drawing, found: list[tuple[Held, Fresh]]) -> None:
+    """Draw every turn at once, for a page that does not move."""
     ring(drawing)
     drawing.text(0, TOP - 17, Word("First trip:", bold=True), " add up", size=12)
     drawing.text(RIGHT, TOP - 17, Word("Second trip:", bold=True), " hand out", size=12)
@@ -67,7 +90,34 @@ def draw() -> Drawing:
         [Word("Full:", "ink", bold=True), " all four are in the sum."],
         size=11.5,
     )
-    return drawing
+
+
+def turning(drawing: Drawing) -> None:
+    """Draw four processes in a ring; the script writes and moves their pieces."""
+    with drawing.part("trip"):
+        drawing.text(2, 13, "", size=13, bold=True)
+    with drawing.part("sent"):
+        drawing.text(358, 13, "", size=12, anchor="end", colour="soft")
+    wide, high = ROOM
+    for x1, y1, x2, y2 in (
+        (CORNERS[0][0] + wide, CORNERS[0][1] + 95, CORNERS[1][0], CORNERS[0][1] + 95),
+        (CORNERS[1][0] + 75, CORNERS[1][1] + high, CORNERS[1][0] + 75, CORNERS[2][1]),
+        (CORNERS[2][0], CORNERS[2][1] + 95, CORNERS[3][0] + wide, CORNERS[2][1] + 95),
+        (CORNERS[3][0] + 75, CORNERS[3][1], CORNERS[3][0] + 75, CORNERS[0][1] + high),
+    ):
+        dx, dy = (x2 - x1) / abs(x2 - x1 or 1), (y2 - y1) / abs(y2 - y1 or 1)
+        ends = ((x1 + 5 * dx, y1 + 5 * dy), (x2 - 5 * dx, y2 - 5 * dy))
+        drawing.arrow(*ends, thick=2)
+    for rank, (x, y) in enumerate(CORNERS):
+        drawing.box(x, y, wide, high, colour="line")
+        drawing.text(x + 8, y + 19, f"process {rank}", size=12, bold=True)
+        for piece in range(PROCESSES):
+            with drawing.part(f"piece-{rank}-{piece}"):
+                box = (x + 6, y + ROW[0] + piece * ROW[1], wide - 12, 32)
+                drawing.box(*box, " ", colour=COLOURS[piece], radius=3, size=12)
+    for rank in range(PROCESSES):
+        with drawing.part(f"sent-{rank}"):
+            drawing.box(0, 0, 54, 24, " ", colour="asking", radius=3, thick=2)
 
 
 def ring(drawing: Drawing) -> None:

@@ -305,6 +305,23 @@ def test_fused_attention_has_the_numbers_of_the_chapter():
         assert number in shown and f">{number}<" in drawn("fused_attention")
 
 
+def test_the_roof_counts_attention_as_the_chapter_does():
+    from book.drawings.roofline import BANDWIDTH, HEADS, PEAK, D, works
+
+    cells = {cell.id: cell.source for cell in code_cells(CHAPTERS[11])}
+    made = {"D": D, "h": HEADS}
+    exec(cells["slow-memory-holds"], made)
+    for T in (50, 197, 12545):
+        explicit, fused, _ = works(T, images=1)
+        expected = made["attention_intensities"](T)
+        assert (explicit.intensity, fused.intensity) == pytest.approx(expected)
+    for images in (1, 8):
+        *_, linear = works(197, images)
+        expected = made["work_of_layer"](images, D, 3 * D)
+        assert (linear.flops, linear.moved) == expected
+    assert made["ridge"] == pytest.approx(PEAK / BANDWIDTH)
+
+
 def test_memory_over_a_step_has_the_numbers_of_the_chapter():
     from book.drawings.memory_over_a_step import CONFIG, held
 
@@ -336,6 +353,8 @@ def test_the_ring_ends_as_the_chapters():
     half_way, arrived = states()[PROCESSES - 1]
     assert arrived == {(rank, rank) for rank in range(PROCESSES)}
     assert [half_way[r][r] for r in range(PROCESSES)] == held[0]
+    wrong, _ = states(own_first=True)[-1]
+    assert all(own != held[0] for own in wrong), "the bug spoils every process"
 
 
 def test_who_holds_what_counts_a_block_as_the_model_has_it():
@@ -461,6 +480,43 @@ def test_what_is_left_of_the_start_is_a_part_of_the_stream():
     torch.testing.assert_close(rest, centred / spread, rtol=1e-4, atol=1e-4)
     stream.replace(change)
     assert stream.first.norm() == 0 and torch.equal(stream.whole, change)
+
+
+def test_the_flow_is_that_of_the_trained_model():
+    from book.drawings.data_flow import PICTURES, SEEN, flows, weights_of
+    from vit_steps.checkpoint import read_checkpoint
+    from vit_steps.data import cluttered_digits
+    from vit_steps.vision_transformer import VisionTransformer
+
+    images, labels, _ = cluttered_digits.make(500, "test")
+    _, card = read_checkpoint("cluttered-digits")
+    inputs = data.normalize(images, card["mean"], card["std"])[list(PICTURES)]
+    model = VisionTransformer.from_pretrained("cluttered-digits").double()
+    with torch.no_grad():
+        tokens, weights = model.encode(inputs.double(), need_weights=True)
+        logits = model(inputs.double())
+    assert logits.argmax(dim=1).tolist() == labels[list(PICTURES)].tolist()
+    for picture, flow in enumerate(flows()):
+        torch.testing.assert_close(flow["logits"], logits[picture])
+        torch.testing.assert_close(flow["reads"][-1], logits[picture].softmax(dim=0))
+        torch.testing.assert_close(flow["last"], tokens[picture, 0, :SEEN])
+        for block, shares in enumerate(weights):
+            found = weights_of(flow, block)
+            torch.testing.assert_close(found, shares[picture, :, 0])
+
+
+def test_letters_hold_the_numbers_of_the_flow():
+    from book.drawings.data_flow import DIGITS, FINER, UNIT, packed
+
+    numbers = {"tokens": torch.tensor([[-20.48, 1.234], [0, 20.47]]).double()}
+    numbers["scores"] = torch.tensor([0.3333]).double()
+    described, text = packed(numbers)
+    assert described == [["tokens", [2, 2], UNIT], ["scores", [1], FINER["scores"]]]
+    pairs = zip(text[::2], text[1::2], strict=True)
+    counts = [64 * DIGITS.index(a) + DIGITS.index(b) - 2048 for a, b in pairs]
+    assert counts == [-2048, 123, 0, 2047, 67]
+    with pytest.raises(ValueError, match="^tokens: expected -2048 to 2047 units"):
+        packed({"tokens": torch.tensor([20.5])})
 
 
 def test_the_clocks_have_the_angles_of_the_chapter():
@@ -612,6 +668,23 @@ def test_positions_are_as_similar_as_in_the_chapter():
     hundredths = below_diagonal("after")
     assert len(hundredths) == 64 * 63 // 2
     assert hundredths[28 * 27 // 2 + 27] == round(100 * expected[3, 4, 3, 3].item())
+
+
+def test_positions_are_resized_as_the_package_does():
+    from book.drawings.resized_positions import OLD, SIDES, shares
+    from vit_steps.embedding import interpolate_position_embedding
+    from vit_steps.vision_transformer import VisionTransformer
+
+    trained = VisionTransformer.from_pretrained("cluttered-digits").double()
+    table = trained.pos_embed.detach()
+    for side in SIDES:
+        expected = interpolate_position_embedding(table, side)[0, 1:]
+        torch.testing.assert_close(shares("bicubic", side) @ table[0, 1:], expected)
+        torch.testing.assert_close(
+            shares("bilinear", side).sum(dim=1), torch.ones(side**2).double()
+        )
+    first = shares("cut off", OLD - 2) @ table[0, 1:]
+    assert torch.equal(first, table[0, 1 : 1 + (OLD - 2) ** 2])
 
 
 def test_the_ladder_stops_where_the_chapter_says():

@@ -13,6 +13,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.drawings.position_similarity import POWER
 from tests.conftest import ROOT, code_cells
 from tests.site.visit import NARROWEST, PHONE, WIDE
 from vit_steps.attention import scaled_dot_product_attention
@@ -30,11 +31,16 @@ CHAPTERS = {
     "softmax_saturation": "notebooks/04_scaled_dot_product_attention",
     "split_and_merge": "notebooks/05_multi_head_attention",
     "residual_stream": "notebooks/06_encoder_block",
+    "data_flow": "notebooks/07_vision_transformer",
     "valley": "notebooks/08_training",
     "deletion_curve": "notebooks/09_attention_maps",
+    "resized_positions": "notebooks/10_pretrained_weights",
+    "roofline": "notebooks/11_speed",
+    "ring": "notebooks/12_scale",
     "swin_window": "notebooks/13_swin_and_deit",
 }
 STILL = {"split_move_join", "split_and_merge", "position_similarity", "swin_window"}
+STILL |= {"data_flow", "ring"}
 every_figure = pytest.mark.parametrize("name", CHAPTERS)
 
 
@@ -161,6 +167,7 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "position_similarity": "2-D",
     "asking_patch": "Backdrop",
     "residual_stream": "Back",  # it opens at its last step
+    "data_flow": "Back",  # so does this
 }
 
 
@@ -279,7 +286,15 @@ HEIGHTS_AS_IT_IS_USED = """figure => {
 
 
 @pytest.mark.parametrize(
-    "name", ["bill", "softmax_saturation", "residual_stream", "shuffled_tokens"]
+    "name",
+    [
+        "bill",
+        "softmax_saturation",
+        "residual_stream",
+        "shuffled_tokens",
+        "data_flow",
+        "roofline",
+    ],
 )
 def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
     figure = visit(name, PHONE, has_touch=True, is_mobile=True)
@@ -1268,6 +1283,191 @@ def test_a_finger_takes_the_asking_patch_along(visit):
     asked(figure, 8, 12)
 
 
+# From the image to the answer
+
+
+@pytest.fixture(scope="module")
+def flowing(shared):
+    with shared("data_flow", reduced_motion="reduce") as figure:
+        yield figure
+
+
+@pytest.fixture(scope="module")
+def every_step():
+    """What the model hands from part to part for each picture, in float64."""
+    from book.drawings.data_flow import PICTURES
+    from vit_steps import VisionTransformer, data
+    from vit_steps.checkpoint import read_checkpoint
+    from vit_steps.data import cluttered_digits
+
+    images, labels, _ = cluttered_digits.make(500, "test")
+    _, card = read_checkpoint("cluttered-digits")
+    inputs = data.normalize(images, card["mean"], card["std"])[list(PICTURES)]
+    model = VisionTransformer.from_pretrained("cluttered-digits").double()
+    out = {}
+
+    def keep(name):
+        def hook(module, given, result):
+            out[name] = result[0] if isinstance(result, tuple) else result
+            out[f"into {name}"] = given[0]
+
+        return hook
+
+    for name, module in model.named_modules():
+        module.register_forward_hook(keep(name))
+    with torch.no_grad():
+        _, weights = model.encode(inputs.double(), need_weights=True)
+        logits = model(inputs.double())
+    return model, out, weights, logits, labels[list(PICTURES)]
+
+
+def rows_opened(figure):
+    """Return the label and the numbers of each visible row."""
+    return figure.evaluate(
+        """figure => [...Array(7).keys()].map(row => {
+            const said = name => {
+                const part = figure.querySelector(`[data-part="${name}"]`);
+                const shown = getComputedStyle(part).display !== "none";
+                return shown ? part.querySelector("text").textContent : "";
+            };
+            const cells = [0, 1, 2, 3].map(cell => said(`cell-${row}-${cell}`));
+            return [said(`label-${row}`), cells.filter(text => text).map(
+                text => parseFloat(text.replace("−", "-")))];
+        })"""
+    )
+
+
+def goes_to(figure, step):
+    slider = figure.get_by_role("slider", name="step of the model")
+    slider.press("Home")
+    for _ in range(step // 4):
+        slider.press("PageUp")
+    for _ in range(step % 4):
+        slider.press("ArrowRight")
+    assert slider.get_attribute("aria-valuenow") == str(step)
+
+
+def chooses(figure, name, row, column):
+    grid = figure.get_by_role("slider", name=name)
+    grid.press("Home")
+    for _ in range(row):
+        grid.press("ArrowDown")
+    for _ in range(column):
+        grid.press("ArrowRight")
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
+    model, out, weights, logits, labels = every_step
+    figure, row, column, head = flowing, 3, 2 + place, place + 1
+    patch = 8 * row + column
+    if place:
+        press(figure, "Another picture")
+    chooses(figure, "patch that is followed", row, column)
+    chooses(figure, "head of attention", *divmod(head, 2))
+
+    def shown(step):
+        goes_to(figure, step)
+        return rows_opened(figure)
+
+    def same(rows, *expected):
+        for (label, numbers), tensor in zip(rows, expected, strict=True):
+            assert numbers == pytest.approx(tensor.tolist(), abs=0.0061), label
+
+    tokens = out["patch_embed"][place, patch, :4]
+    same(shown(2)[4:5], tokens)
+    positions = model.pos_embed[0, (0, patch + 1), :4]
+    rows = shown(3)
+    same(
+        [rows[i] for i in (0, 1, 4, 5)],
+        model.cls_token[0, 0, :4],
+        positions[0],
+        tokens,
+        positions[1],
+    )
+    into = [out[f"into blocks.{block}"][place] for block in range(4)]
+    assert rows[2][1] == pytest.approx(into[0][0, :4].tolist(), abs=0.011)
+    assert rows[6][1] == pytest.approx(into[0][patch + 1, :4].tolist(), abs=0.011)
+    for block in range(4):
+        name, step = f"blocks.{block}", 4 + 4 * block
+        qkv = out[f"{name}.attn.qkv"][place].reshape(65, 3, 4, 16)[:, :, head, :3]
+        rows = shown(step)
+        same(
+            [rows[i] for i in (0, 1, 3, 5, 6)],
+            into[block][0, :4],
+            out[f"{name}.norm1"][place, 0, :4],
+            qkv[0, 0],
+            *qkv[patch + 1, 1:],
+        )
+        rows = shown(step + 1)
+        weight = weights[block][place, head, 0, patch + 1].item()
+        said = next(label for label, _ in rows if label.startswith("weight"))
+        assert value(said.removesuffix("\u00a0%").removesuffix(" %")) == pytest.approx(
+            100 * weight, abs=0.6
+        )
+        rows = shown(step + 2)
+        heads = out[f"into {name}.attn.proj"][place, 0].reshape(4, 16)
+        added = out[f"into {name}.norm2"][place, 0, :4]
+        same(
+            [rows[i] for i in (0, 2, 4, 5, 6)],
+            qkv[patch + 1, 2],
+            heads[head, :3],
+            out[f"{name}.attn.proj"][place, 0, :4],
+            into[block][0, :4],
+            added,
+        )
+        mlp = [
+            out[f"{name}.{part}"][place, 0, :4]
+            for part in ("norm2", "mlp.fc1", "mlp.act", "mlp.fc2")
+        ]
+        after = into[block + 1] if block < 3 else out["into norm"][place]
+        same(shown(step + 3)[:6], *mlp, added, after[0, :4])
+    same(shown(20)[:2], out["into norm"][place, 0, :4], out["norm"][place, 0, :4])
+    rows = shown(21)
+    assert [n for _, numbers in rows[4:] for n in numbers] == pytest.approx(
+        logits[place].tolist(), abs=0.0051
+    )
+    shares = logits[place].softmax(dim=0)
+    rows = shown(22)
+    assert [n for _, numbers in rows[3:6] for n in numbers] == pytest.approx(
+        (100 * shares).tolist(), abs=0.56
+    )
+    status = figure.get_by_role("status")
+    label = int(labels[place])
+    expect(status).to_contain_text(
+        f"{label} with {100 * shares[label]:.0f} %, and it is"
+    )
+
+
+def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_step):
+    from book.drawings.data_flow import BLOCKS, ribbons
+    from book.drawings.data_flow import WIDE as BLOCK
+
+    _, _, weights, *_ = every_step
+    figure = visit("data_flow", reduced_motion="reduce", has_touch=True)
+    svg = figure.locator(".vit-drawing")
+    slider = figure.get_by_role("slider", name="step of the model")
+    box, sheet = slider.bounding_box(), svg.bounding_box()
+    x = sheet["x"] + sheet["width"] * (BLOCKS + 2.35 * BLOCK) / 360
+    figure.page.mouse.click(x, box["y"] + box["height"] / 2)
+    said = "block 3: attention weights, (h, T, T) = (4, 65, 65)"
+    assert slider.get_attribute("aria-valuetext") == said
+    assert "block 3: attention weights" in svg.get_attribute("aria-label")
+    figure.page.touchscreen.tap(*spot(figure, "handle-patch", (2, 5), 8))
+    figure.page.mouse.click(*spot(figure, "handle-head", (1, 0), 2))
+    shown = weights[2][0, :, 0, 1:]  # (h, N), of block 3
+    share = 100 * shown[2, 21].item()
+    patch = figure.get_by_role("slider", name="patch that is followed")
+    said = re.fullmatch(
+        r"patch 21, with ([\d.]+) % of the attention in head 2",
+        patch.get_attribute("aria-valuetext"),
+    )
+    assert float(said[1]) == pytest.approx(share, abs=0.06)
+    for block, expected in ((2, shown[2]), (3, weights[3][0, :, 0, 1:].mean(dim=0))):
+        path = drawn(figure)[f"ribbons-{block}"]["path"]
+        assert path.count("M") == ribbons(block, expected.tolist()).count("M")
+
+
 # The valley
 
 
@@ -1487,6 +1687,163 @@ def test_patches_are_covered_by_mouse_and_finger(visit):
     said = re.search(words, status.text_content())
     assert 16 <= int(said[1]) <= 25
     assert int(said[1]) + int(said[2]) == int(written(figure, "covered").split()[0])
+
+
+# Positions on another grid
+
+
+def map_shown(figure, name, side):
+    """Return the similarities that a map shows, as (side², )."""
+    cells = figure.locator(f'[data-part="map-{name}"] .vd-full').evaluate_all(
+        "cells => cells.map(cell => +cell.getAttribute('fill-opacity'))"
+    )
+    assert len(cells) == side * side
+    return torch.tensor(cells, dtype=torch.float64) ** (1 / POWER)
+
+
+@pytest.mark.parametrize("kind", ["Bicubic", "Bilinear", "Cut off"])
+def test_the_resized_positions_are_the_packages(visit, kind):
+    from vit_steps import VisionTransformer
+    from vit_steps.embedding import interpolate_position_embedding
+
+    trained = VisionTransformer.from_pretrained("cluttered-digits").double()
+    table = trained.pos_embed.detach()  # (1, T, D)
+    figure = visit("resized_positions", reduced_motion="reduce")
+    press(figure, kind)
+    slider = figure.get_by_role("slider", name="rows and columns of the new grid")
+    grid = figure.get_by_role("slider", name="place in the new grid")
+    slider.press("Home")
+    for side in range(4, 8 if kind == "Cut off" else 15):
+        if kind == "Cut off" or side == 8:
+            positions = table[0, 1 : 1 + side * side]
+        elif kind == "Bicubic":
+            positions = interpolate_position_embedding(table, side)[0, 1:]
+        else:
+            image = table[0, 1:].T.reshape(1, -1, 8, 8)
+            image = torch.nn.functional.interpolate(
+                image, (side, side), mode="bilinear", antialias=True
+            )
+            positions = image[0].flatten(1).T
+        unit = torch.nn.functional.normalize(positions, dim=1)
+        cosines = unit @ unit.T
+        grid.press("Home")
+        grid.press("ArrowDown")
+        grid.press("ArrowRight")
+        grid.press("ArrowRight")
+        shown = map_shown(figure, "new", side)
+        expected = cosines[side + 2].clamp_min(0)
+        # a small share of black is a root of a small number: compare it as it is drawn
+        torch.testing.assert_close(
+            shown**POWER, expected**POWER, atol=0.01, rtol=0, check_dtype=False
+        )
+        pairs = cosines.reshape(4 * (side,))
+        at = torch.arange(side - 1)
+        near = [pairs[at, :, at + 1, :], pairs[:, at, :, at + 1]]
+        mean = torch.cat([part.diagonal(dim1=1, dim2=2) for part in near]).mean()
+        said = number(figure, "alike-new")
+        assert said == pytest.approx(mean.item(), abs=0.0071), side
+        slider.press("ArrowRight")
+
+
+def test_what_is_cut_off_is_played_at_six_by_six(visit):
+    figure = visit("resized_positions", reduced_motion="reduce")
+    press(figure, "Cut off")
+    assert written(figure, "size") == "6×6, for images of 24×24"
+    heard = figure.get_by_role("status")
+    expect(heard).to_contain_text("The first 36 of 64 positions")
+    for _ in range(3):
+        press(figure, "Next")
+    assert written(figure, "kind") == "bicubic", "64 positions are not enough for 81"
+
+
+# Under the roof
+
+
+def test_the_roof_is_the_packages(visit):
+    from book.drawings.roofline import (
+        BANDWIDTH,
+        IMAGES,
+        PEAK,
+        SIDES,
+        across,
+        tokens,
+        up,
+        works,
+    )
+
+    figure = visit("roofline", reduced_motion="reduce")
+    first, second = figure.get_by_role("slider").all()
+    for count, images in enumerate(IMAGES):
+        second.press("Home")
+        for _ in range(count):
+            second.press("ArrowRight")
+        first.press("Home")
+        for side in SIDES:
+            T = tokens(side)
+            counted = works(T, images)
+            parts = drawn(figure)
+            assert parts["said-0"]["text"] == f"{T:,}"
+            assert parts["said-1"]["text"] == f"{images}"
+            for index, work in enumerate(counted):
+                share = work.most / PEAK
+                said = value(parts[f"intensity-{index}"]["text"].replace(",", ""))
+                assert said == pytest.approx(work.intensity, abs=0.51)
+                said = parts[f"share-{index}"]["text"].removesuffix(" %")
+                assert value(said) == pytest.approx(100 * share, abs=0.51)
+                x, y, width, height = parts[f"point-{index}"]["rects"][0]
+                middle_of = pytest.approx((across(work.intensity), up(work.most)))
+                assert (x + width / 2, y + height / 2) == middle_of
+            first.press("ArrowRight")
+    explicit, fused, _ = works(tokens(SIDES[-1]), 1)
+    assert fused.intensity > PEAK / BANDWIDTH > explicit.intensity
+    said = f"the flat part. The roof allows it {fused.most / explicit.most:.1f} times"
+    expect(figure.get_by_role("status")).to_contain_text(said)
+
+
+# The ring
+
+
+def held(figure):
+    """Return the number of each piece of each process, and which have just arrived."""
+    pieces = figure.locator('[data-part^="piece-"]').evaluate_all(
+        """parts => parts.map(part => [part.querySelector("text").textContent,
+            part.classList.contains("ring-fresh")])"""
+    )
+    numbers = [int(value(text)) for text, _ in pieces]
+    fresh = {divmod(place, 4) for place, (_, new) in enumerate(pieces) if new}
+    for text, _ in pieces:
+        terms, _, total = text.partition(" = ")
+        assert not total or sum(map(int, terms.split(" + "))) == int(total)
+    return [numbers[4 * rank : 4 * rank + 4] for rank in range(4)], fresh
+
+
+@pytest.mark.parametrize("bug", [False, True], ids=["right", "with the bug"])
+def test_the_ring_turns_as_that_of_the_chapter(visit, bug):
+    from book.drawings.ring import states
+
+    figure = visit("ring", reduced_motion="reduce")
+    if bug:
+        press(figure, "With a bug")
+        expect(figure.locator("button[aria-pressed=true]")).to_have_text("With a bug")
+    for turn, expected in enumerate(states(own_first=bug)):
+        assert held(figure) == expected
+        assert written(figure, "sent") == f"sent: {turn} of 6 pieces"
+        press(figure, "Next")
+    said = "process 0 has 1, 20, 300 and 4000" if bug else "All four hold all four sums"
+    expect(figure.get_by_role("status")).to_contain_text(said)
+
+
+def test_a_piece_travels_and_can_be_followed(visit):
+    figure = visit("ring", alone=True)
+    time_stands(figure.page)
+    press(figure, "Follow piece 0")
+    press(figure, "Next")
+    figure.page.clock.run_for(300)
+    assert figure.locator('[data-part^="sent-"]:visible').count() == 1
+    assert held(figure)[0][2][0] == 100, "it has not arrived yet"
+    figure.page.clock.run_for(1200)
+    assert held(figure)[0][2][0] == 110
+    assert figure.locator('[data-part^="sent-"]:visible').count() == 0
 
 
 # Swin's window

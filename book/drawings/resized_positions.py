@@ -1,0 +1,143 @@
+"""Draw learned positions before and after they are resized to another grid.
+
+On the page the grid, the kind of resizing and the chosen place can be changed
+(_assets/figures/resized_positions.js).
+"""
+
+from functools import cache
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from book.drawings.kit import Box, Drawing
+from book.drawings.position_similarity import POWER, shaded
+from vit_steps import VisionTransformer
+
+OLD = 8  # rows and columns that the positions were trained with
+SIDES = range(4, 15)
+P = 4  # pixels along a patch
+KINDS = ("bicubic", "bilinear")
+START, CHOSEN = 12, (4, 4)
+
+LEFT, RIGHT = Box(2, 40, 164, 164), Box(194, 40, 164, 164)
+TRACK = Box(96, 240, 246, 0)
+
+
+@cache
+def products() -> Tensor:
+    """Return the dot products of the trained positions of all places: (N, N)."""
+    model = VisionTransformer.from_pretrained("cluttered-digits").double()
+    positions = model.pos_embed.detach()[0, 1:]  # (N, D)
+    return positions @ positions.T
+
+
+@cache
+def along(kind: str, side: int) -> Tensor:
+    """Return how much each old row gives to each new one: (side, OLD).
+
+    Columns are resized with the same weights.
+    """
+    rows = torch.eye(OLD, dtype=torch.float64)[None, None]  # (1, 1, OLD, OLD)
+    return F.interpolate(rows, (side, OLD), mode=kind, antialias=True)[0, 0]
+
+
+def shares(kind: str, side: int) -> Tensor:
+    """Return how much each old place gives to each new one: (side², N)."""
+    if kind == "cut off":
+        return torch.eye(OLD**2, dtype=torch.float64)[: side**2]
+    return torch.kron(along(kind, side), along(kind, side))
+
+
+def similarity(kind: str, side: int) -> Tensor:
+    """Return the cosine similarity of the positions of all new places."""
+    given = shares(kind, side)
+    dots = given @ products() @ given.T
+    lengths = dots.diagonal().sqrt()
+    return dots / lengths[:, None] / lengths
+
+
+def neighbours(kind: str, side: int) -> float:
+    """Return the mean similarity of two places side by side, or one above another."""
+    cosines = similarity(kind, side).reshape(4 * (side,))
+    at = torch.arange(side - 1)
+    rows, columns = cosines[at, :, at + 1, :], cosines[:, at, :, at + 1]
+    pairs = [part.diagonal(dim1=1, dim2=2) for part in (rows, columns)]
+    return torch.cat(pairs).mean().item()
+
+
+def old_place(place: tuple[int, int], side: int) -> tuple[int, int]:
+    """Return the place of the trained grid that lies under the middle of a new one."""
+    row, column = (int((index + 0.5) * OLD / side) for index in place)
+    return row, column
+
+
+def draw() -> Drawing:
+    old, new = neighbours("bicubic", OLD), neighbours("bicubic", START)
+    drawing = Drawing(
+        "Positions on another grid",
+        f"Two maps. At the left, the trained positions of a grid of {OLD} by {OLD}: "
+        "how similar each is to that of a chosen place in the middle. At the right, "
+        f"the same positions resized to {START} by {START}, seen from the same part of "
+        "the picture: the spot around the chosen place is the same, drawn more finely. "
+        f"Neighbours have a similarity of {old:.2f} at the left and of {new:.2f} at "
+        "the right.",
+    )
+    lower = torch.tril_indices(OLD**2, OLD**2)
+    dots = products()[lower[0], lower[1]]
+    drawing.numbers = {
+        "old": OLD,
+        "sides": list(SIDES),
+        "start": START,
+        "chosen": CHOSEN,
+        "pixels": P,
+        "power": POWER,
+        "left": vars(LEFT),
+        "right": vars(RIGHT),
+        "track": vars(TRACK),
+        "products": (1000 * dots).round().int().tolist(),
+        "along": {
+            kind: [
+                (10000 * along(kind, side).flatten()).round().int().tolist()
+                for side in SIDES
+            ]
+            for kind in KINDS
+        },
+    }
+    drawing.text(LEFT.x, 14, "as trained", bold=True)
+    drawing.text(LEFT.x, 31, f"{OLD}×{OLD}, for images of {OLD * P}×{OLD * P}", size=11)
+    with drawing.part("kind"):
+        drawing.text(RIGHT.x, 14, "bicubic", bold=True)
+    with drawing.part("size"):
+        pixels = START * P
+        words = f"{START}×{START}, for images of {pixels}×{pixels}"
+        drawing.text(RIGHT.x, 31, words, size=11)
+    for name, place, side, chosen in (
+        ("old", LEFT, OLD, old_place(CHOSEN, START)),
+        ("new", RIGHT, START, CHOSEN),
+    ):
+        values = similarity("bicubic", side)[chosen[0] * side + chosen[1]]
+        with drawing.part(f"map-{name}"):
+            shaded(drawing, place, values.reshape(side, side))
+        with drawing.part("handle-place" if name == "new" else "place-old"):
+            drawing.frame(place.cell(*chosen, side, side), around=0)
+        with drawing.part(f"alike-{name}"):
+            alike = f"neighbours: {neighbours('bicubic', side):.2f}"
+            drawing.text(place.x, place.bottom + 16, alike, size=11)
+    drawing.text(2, TRACK.y + 4, "grid", size=11.5)
+    drawing.line((TRACK.x, TRACK.y), (TRACK.right, TRACK.y), thick=3)
+    with drawing.part("handle-side", moving=True), drawing.part("knob-side"):
+        x = TRACK.x + TRACK.width * (START - SIDES[0]) / (len(SIDES) - 1)
+        drawing.circle(x, TRACK.y, 8, "ink", thick=2)
+    for side in (4, 6, 8, 10, 12, 14):
+        x = TRACK.x + TRACK.width * (side - SIDES[0]) / (len(SIDES) - 1)
+        drawing.text(x, TRACK.y + 22, f"{side}", size=10.5, anchor="middle")
+    scale = Box(TRACK.x, 276, TRACK.width, 9)
+    for step in range(17):
+        drawing.full(scale.column(step, 17), "position", (step / 16) ** POWER)
+    drawing.box(scale.x, scale.y, scale.width, 9, ground=False, thick=0.75, radius=0)
+    drawing.text(scale.x, 299, "≤ 0", size=10.5)
+    drawing.text(scale.middle, 299, "0.5", size=10.5, anchor="middle")
+    drawing.text(scale.right, 299, "1", size=10.5, anchor="end")
+    drawing.text(2, 285, "similarity", size=11.5)
+    return drawing
