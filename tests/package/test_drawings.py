@@ -19,6 +19,7 @@ from book.drawings.__main__ import NAMES, drawn
 from book.drawings.kit import SMALLEST, Box, Drawing, Word
 from tests.conftest import CHAPTERS, ROOT, code_cells, read
 from vit_book.drawings import FOLDER
+from vit_book.results import read_results
 from vit_steps import data
 from vit_steps.patch_embedding import patchify
 
@@ -309,7 +310,9 @@ def test_the_roof_counts_attention_as_the_chapter_does():
     from book.drawings.roofline import BANDWIDTH, HEADS, PEAK, D, works
 
     cells = {cell.id: cell.source for cell in code_cells(CHAPTERS[11])}
-    made = {"D": D, "h": HEADS}
+    roof = read_results("benchmarks-gpu")["roof"]
+    attended = roof["attention"]["rows"]
+    made = {"D": D, "h": HEADS, "roof": roof, "attended": attended}
     exec(cells["slow-memory-holds"], made)
     for T in (50, 197, 12545):
         explicit, fused, _ = works(T, images=1)
