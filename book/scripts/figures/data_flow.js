@@ -350,8 +350,8 @@ function opener(model, scale, heads, depth) {
         row("key", flow.key[block][head][patch], "key"),
         row("value", flow.value[block][head][patch], "value"),
       ],
-      `Block ${block + 1}, head ${head}: the class token asks with its query, patch ${patch} answers with key and ` +
-        "value. Every token makes all three in each head.",
+      `Block ${block + 1}, head ${head}: the class token’s query asks, and patch ${patch}’s key and value answer. ` +
+        "Every token makes all three in each head.",
     ],
     ({ flow, patch, head, block }) => {
       const [query, key, scores] = [flow.query[block][head], flow.key[block][head][patch], flow.scores[block][head]];
@@ -384,8 +384,8 @@ function opener(model, scale, heads, depth) {
           row("+ token", flow.class[block], "class"),
           row("=", flow.added[block], "class"),
         ],
-        `Block ${block + 1}, head ${head}: the values of patch ${patch} and all others, times their weights, add up. ` +
-          "One matrix mixes the heads, and the result is added to the class token.",
+        `Block ${block + 1}, head ${head}: patch ${patch}’s value and all others, times their weights, add up. ` +
+          "A matrix mixes the heads, and that is added.",
       ];
     },
     ({ flow, block, read }) => [
@@ -436,8 +436,8 @@ function opener(model, scale, heads, depth) {
           words("the shares of all ten digits:"),
           ...tens(reads[depth], (share) => `${Math.round(100 * share)} %`),
         ],
-        `The answer: ${answer} with ${percent(reads[depth][answer])}${right}; in block ${block + 1}, head ${head}, ` +
-          `patch ${patch} had ${share} of the attention. Press an earlier step to see how it comes about.`,
+        `The answer: ${answer} with ${percent(reads[depth][answer])}${right}; patch ${patch} had ${share} of ` +
+          `head ${head}’s attention in block ${block + 1}. Press an earlier step.`,
       ];
     },
   ];
