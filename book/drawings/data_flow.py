@@ -1,7 +1,7 @@
 """Draw an image on its way through a trained model, from its patches to the answer.
 
 On the page each step can be opened, with the numbers that the model computes there, for
-any patch and head (_assets/figures/data_flow.js).
+any patch and head (book/scripts/figures/data_flow.js).
 """
 
 import math
@@ -31,11 +31,11 @@ BLOCKS, WIDE = 124, 40  # left edge of the first block, and its width
 LAST = 298  # x at which the strands of the patches end
 HEAD = Box(300, TOP - 3, 8, 134)
 BARS, LONGEST = 324, 34  # left edge of the bars, and the length of one of 100 %
-TRACK = 182
-LARGE = Box(2, 218, 112, 112)
-MAPS = Box(2, 352, 112, 112)
+FLOW = Box(0, TOP - 10, 360, 164)  # from the image to the bars, with what names them
+LARGE = Box(2, 206, 112, 112)
+MAPS = Box(2, 340, 112, 112)
 ROWS, PITCH = 7, 34  # rows of the opened step, and their distance
-FIRST = 220  # y of the first row
+FIRST = 208  # y of the first row
 LABELS, CELL = 124, 38  # x of the rows' words, width of a number
 
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -197,10 +197,10 @@ def of_the_model() -> Numbers:
         return {
             "filter": filters.weight[0].flatten()[:SEEN],
             "bias": filters.bias[:1],
-            "class token": model.cls_token[0, 0, :SEEN],
+            "class": model.cls_token[0, 0, :SEEN],
             "positions": model.pos_embed[0, :, :SEEN],  # (T, 4)
             "head": model.head.weight[:, :SEEN],  # (K, 4)
-            "head bias": model.head.bias,
+            "headBias": model.head.bias,
         }
 
 
@@ -258,17 +258,17 @@ def draw() -> Drawing:
         "heads": small.num_heads,
         "patch": PATCH,
         "chosen": CHOSEN,
+        "flow": vars(FLOW),
         "image": vars(IMAGE),
         "large": vars(LARGE),
         "maps": vars(MAPS),
         "top": TOP,
         "blocks": [BLOCKS, WIDE, LAST],
         "bars": [BARS, LONGEST],
-        "track": TRACK,
         "rows": [ROWS, PITCH, CELL],
     }
     with drawing.part("now", moving=True):
-        drawing.full(Box(0, TOP - 8, 60, TRACK - TOP + 8), "ink", 0.12)
+        drawing.full(Box(0, TOP - 8, 60, 148), "ink", 0.12)
     strands(drawing)
     for block in range(small.depth):
         weights = weights_of(now, block).mean(dim=0)  # (T,)
@@ -283,7 +283,8 @@ def draw() -> Drawing:
         drawing.text(358, 14, "", size=12, anchor="end", bold=True)
     with drawing.part("base", moving=True):
         drawing.text(358, 30, "", size=11, anchor="end", colour="soft")
-    track(drawing, small.depth)
+    with drawing.part("handle-step"):
+        names(drawing, small.depth)
     opened(drawing, now, small.num_heads, small.depth)
     with drawing.part("still"):
         table(drawing, first, inside, last)
@@ -369,17 +370,14 @@ def answers(drawing: Drawing, shares: Tensor) -> None:
             drawing.full(Box(BARS, y - 4.5, LONGEST * share, 9), "ink")
 
 
-def track(drawing: Drawing, depth: int) -> None:
-    """Draw the line along which the reader goes from step to step, and its names."""
-    drawing.line((4, TRACK), (356, TRACK), thick=3)
-    names = [(34.0, "image"), (101.0, "tokens")]
-    names += [(BLOCKS + (b + 0.5) * WIDE, f"block {b + 1}") for b in range(depth)]
-    for x, name in [*names, (299.0, "head")]:
-        drawing.text(x, TRACK + 21, name, size=10.5, anchor="middle")
+def names(drawing: Drawing, depth: int) -> None:
+    """Write below the flow what each of its parts is."""
+    middles = {"image": 34.0, "tokens": 101.0, "head": 299.0}
+    middles |= {f"block {b + 1}": BLOCKS + (b + 0.5) * WIDE for b in range(depth)}
+    for name, x in middles.items():
+        drawing.text(x, FLOW.bottom - 4, name, size=10.5, anchor="middle")
     with drawing.part("read"):
-        drawing.text(358, TRACK + 21, "answer", size=10.5, anchor="end")
-    with drawing.part("handle-step", moving=True), drawing.part("knob-step"):
-        drawing.circle(356, TRACK, 8, "ink", thick=2)
+        drawing.text(358, FLOW.bottom - 4, "answer", size=10.5, anchor="end")
 
 
 def opened(drawing: Drawing, now: Numbers, heads: int, depth: int) -> None:
@@ -392,7 +390,7 @@ def opened(drawing: Drawing, now: Numbers, heads: int, depth: int) -> None:
             place = LARGE.cell(*divmod(PATCH, SIDE), SIDE, SIDE)
             drawing.frame(place, "patch-0", around=0)
     with drawing.part("of-maps"):
-        drawing.text(2, 346, f"attention, block {depth}", size=10.5)
+        drawing.text(2, MAPS.y - 6, f"attention, block {depth}", size=10.5)
     weights = weights_of(now, depth - 1)
     with drawing.part("handle-head"):
         for head in range(heads):

@@ -298,7 +298,8 @@ HEIGHTS_AS_IT_IS_USED = """figure => {
 )
 def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
     figure = visit(name, PHONE, has_touch=True, is_mobile=True)
-    slider = figure.get_by_role("slider").first
+    called = "step of the model" if name == "data_flow" else None
+    slider = figure.get_by_role("slider", name=called).first
     slider.scroll_into_view_if_needed()
     before = slider.get_attribute("aria-valuetext")
     x, y = middle(slider.bounding_box())
@@ -306,7 +307,8 @@ def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
     assert slider.get_attribute("aria-valuetext") == before
     slider.scroll_into_view_if_needed()
     x, y = middle(slider.bounding_box())
-    aside = -90 if name == "residual_stream" else 90  # it begins at its right end
+    at_right_end = name in ("residual_stream", "data_flow")
+    aside = -90 if at_right_end else 90
     assert not drag_by_finger(figure, (x, y), (x + aside, y - 20))
     assert slider.get_attribute("aria-valuetext") != before
 
@@ -1337,14 +1339,12 @@ def rows_opened(figure):
     )
 
 
+def opened_step(figure):
+    return figure.get_by_role("slider", name="step of the model")
+
+
 def goes_to(figure, step):
-    slider = figure.get_by_role("slider", name="step of the model")
-    slider.press("Home")
-    for _ in range(step // 4):
-        slider.press("PageUp")
-    for _ in range(step % 4):
-        slider.press("ArrowRight")
-    assert slider.get_attribute("aria-valuenow") == str(step)
+    opened_step(figure).fill(str(step))
 
 
 def chooses(figure, name, row, column):
@@ -1439,20 +1439,37 @@ def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
     )
 
 
+def test_the_slider_says_each_steps_name_and_shapes(flowing):
+    slider = opened_step(flowing)
+    slider.press("Home")
+    shapes = {"image": "(1, 32, 32)", "block 2: MLP": "(65, 64)", "head": "(10)"}
+    said = [slider.get_attribute("aria-valuetext")]
+    for _ in range(22):
+        slider.press("ArrowRight")
+        said.append(slider.get_attribute("aria-valuetext"))
+        stage, shape = (written(flowing, part) for part in ("stage", "shape"))
+        assert said[-1] == f"{stage[0].lower()}{stage[1:]}, {shape}"
+    slider.press("ArrowRight")
+    assert slider.input_value() == "22", "as far as it goes"
+    assert len(set(said)) == 23
+    for name, shape in shapes.items():
+        assert any(name in one and one.endswith(shape) for one in said), name
+
+
 def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_step):
     from book.drawings.data_flow import BLOCKS, ribbons
     from book.drawings.data_flow import WIDE as BLOCK
 
     _, _, weights, *_ = every_step
     figure = visit("data_flow", reduced_motion="reduce", has_touch=True)
-    svg = figure.locator(".vit-drawing")
-    slider = figure.get_by_role("slider", name="step of the model")
-    box, sheet = slider.bounding_box(), svg.bounding_box()
-    x = sheet["x"] + sheet["width"] * (BLOCKS + 2.35 * BLOCK) / 360
+    slider = opened_step(figure)
+    box = grip(figure, "handle-step")
+    x = box["x"] + box["width"] * (BLOCKS + 2.35 * BLOCK) / 360
     figure.page.mouse.click(x, box["y"] + box["height"] / 2)
     said = "block 3: attention weights, (h, T, T) = (4, 65, 65)"
     assert slider.get_attribute("aria-valuetext") == said
-    assert "block 3: attention weights" in svg.get_attribute("aria-label")
+    assert slider.input_value() == "13"
+    assert "Block 3, head 1: the class token gives 39 % of" in named(figure)
     figure.page.touchscreen.tap(*spot(figure, "handle-patch", (2, 5), 8))
     figure.page.mouse.click(*spot(figure, "handle-head", (1, 0), 2))
     shown = weights[2][0, :, 0, 1:]  # (h, N), of block 3
@@ -1463,9 +1480,42 @@ def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_ste
         patch.get_attribute("aria-valuetext"),
     )
     assert float(said[1]) == pytest.approx(share, abs=0.06)
+    assert f"head 2: the class token gives {said[1]} % of" in named(figure)
+    assert named(figure).endswith("to patch 21.")
     for block, expected in ((2, shown[2]), (3, weights[3][0, :, 0, 1:].mean(dim=0))):
         path = drawn(figure)[f"ribbons-{block}"]["path"]
         assert path.count("M") == ribbons(block, expected.tolist()).count("M")
+    figure.page.touchscreen.tap(x + 0.1 * box["width"], box["y"] + 5)
+    assert slider.get_attribute("aria-valuetext").startswith("block 4: ")
+
+
+def test_a_finger_goes_sideways_along_the_flow(visit):
+    figure = visit("data_flow", PHONE, has_touch=True, is_mobile=True)
+    svg, slider = figure.locator(".vit-drawing"), opened_step(figure)
+    svg.scroll_into_view_if_needed()
+    x, y = middle(grip(figure, "handle-step"))
+    assert drag_by_finger(figure, (x, y), (x - 5, y - 150)), "up it scrolls the page"
+    assert slider.input_value() == "22"
+    svg.scroll_into_view_if_needed()
+    x, y = middle(grip(figure, "handle-step"))
+    assert not drag_by_finger(figure, (x, y), (x - 200, y - 20))
+    assert slider.input_value() == "0"
+
+
+def test_on_paper_the_flow_is_that_of_its_still_picture(visit):
+    figure = visit("data_flow", reduced_motion="reduce")
+    press(figure, "Another picture")
+    goes_to(figure, 9)
+    drawings = [drawn(figure)]
+    first, second = (figure.locator(f'[data-part="image-{i}"]') for i in (0, 1))
+    for media, here, away in (("print", first, second), ("screen", second, first)):
+        figure.page.emulate_media(media=media)
+        expect(here).to_be_visible()
+        expect(away).to_be_hidden()
+        drawings.append(drawn(figure))
+    longest = max(range(10), key=lambda i: drawings[1][f"bar-{i}"]["rects"][0][2])
+    assert longest == 4, "as the caption and the table have it"
+    assert drawings[0] == drawings[2]
 
 
 # The valley
