@@ -1825,25 +1825,56 @@ def test_the_ring_turns_as_that_of_the_chapter(visit, bug):
     if bug:
         press(figure, "With a bug")
         expect(figure.locator("button[aria-pressed=true]")).to_have_text("With a bug")
+    slider = figure.get_by_role("slider", name="turn of the ring")
+    status = figure.get_by_role("status")
     for turn, expected in enumerate(states(own_first=bug)):
         assert held(figure) == expected
         assert written(figure, "sent") == f"sent: {turn} of 6 pieces"
+        assert slider.get_attribute("aria-valuetext") == written(figure, "trip")
+        if turn:
+            bugged = ", with the bug" if bug else ""
+            expect(status).to_contain_text(f"Turn {turn} of 6{bugged}: ")
         press(figure, "Next")
-    said = "process 0 has 1, 20, 300 and 4000" if bug else "All four hold all four sums"
-    expect(figure.get_by_role("status")).to_contain_text(said)
+    said = "process 0 has 1, 20, 300 and 4000" if bug else "all four hold all four sums"
+    expect(status).to_contain_text(said)
+    press(figure, "With a bug")
+    assert held(figure) == states()[0], "both begin at the start"
 
 
 def test_a_piece_travels_and_can_be_followed(visit):
     figure = visit("ring", alone=True)
     time_stands(figure.page)
-    press(figure, "Follow piece 0")
+    on_its_way = figure.locator('[data-part^="sent-"] rect:visible')
+    followed = figure.get_by_role("combobox", name="piece that is followed")
+    followed.select_option("Follow piece 0")
     press(figure, "Next")
     figure.page.clock.run_for(300)
-    assert figure.locator('[data-part^="sent-"]:visible').count() == 1
+    assert on_its_way.count() == 1
     assert held(figure)[0][2][0] == 100, "it has not arrived yet"
     figure.page.clock.run_for(1200)
     assert held(figure)[0][2][0] == 110
-    assert figure.locator('[data-part^="sent-"]:visible').count() == 0
+    assert on_its_way.count() == 0
+    press(figure, "Next")
+    figure.page.clock.run_for(300)
+    followed.select_option("Show all pieces")
+    assert held(figure)[0][3][0] == 1000, "to look is not to arrive"
+    figure.page.clock.run_for(50)
+    assert on_its_way.count() == 4
+
+
+def test_a_hurried_reader_misses_no_turn_of_the_ring(visit):
+    from book.drawings.ring import states
+
+    figure = visit("ring", alone=True)
+    time_stands(figure.page)
+    press(figure, "Next")
+    figure.page.clock.run_for(300)
+    press(figure, "Next")
+    assert held(figure) == states()[1], "the turn before has arrived"
+    figure.page.clock.run_for(300)
+    press(figure, "Back")
+    figure.page.clock.run_for(1500)
+    assert held(figure) == states()[1], "and nothing that was on its way does"
 
 
 # Swin's window
