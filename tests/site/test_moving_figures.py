@@ -1772,7 +1772,9 @@ def test_the_roof_is_the_packages(visit):
     )
 
     figure = visit("roofline", reduced_motion="reduce")
-    first, second = figure.get_by_role("slider").all()
+    first = figure.get_by_role("slider", name="number of tokens")
+    second = figure.get_by_role("slider", name="images")
+    heard = figure.get_by_role("status")
     for count, images in enumerate(IMAGES):
         second.press("Home")
         for _ in range(count):
@@ -1782,8 +1784,10 @@ def test_the_roof_is_the_packages(visit):
             T = tokens(side)
             counted = works(T, images)
             parts = drawn(figure)
-            assert parts["said-0"]["text"] == f"{T:,}"
-            assert parts["said-1"]["text"] == f"{images}"
+            sizes = f"{T:,} tokens, {images} {'image' if images == 1 else 'images'}"
+            assert parts["sizes"]["text"] == sizes
+            assert first.get_attribute("aria-valuetext") == f"{T:,} tokens"
+            assert second.get_attribute("aria-valuetext") == f"{images}"
             for index, work in enumerate(counted):
                 share = work.most / PEAK
                 said = value(parts[f"intensity-{index}"]["text"].replace(",", ""))
@@ -1797,7 +1801,31 @@ def test_the_roof_is_the_packages(visit):
     explicit, fused, _ = works(tokens(SIDES[-1]), 1)
     assert fused.intensity > PEAK / BANDWIDTH > explicit.intensity
     said = f"the flat part. The roof allows it {fused.most / explicit.most:.1f} times"
-    expect(figure.get_by_role("status")).to_contain_text(said)
+    expect(heard).to_contain_text(said)
+    press(figure, "Start again")
+    assert written(figure, "sizes") == "197 tokens, 8 images"
+    assert second.get_attribute("aria-valuetext") == "8"
+    for slider, chosen in ((first, 2), (second, 3)):
+        assert slider.input_value() == f"{chosen}"
+
+
+def test_fused_attention_is_dragged_along_the_roof(visit):
+    figure = visit("roofline", reduced_motion="reduce")
+    box = figure.locator('[data-part="chart"] .moving-grip').bounding_box()
+    fused = figure.locator('[data-part="point-1"] rect')
+    x, y = middle(fused.bounding_box())
+    mouse = figure.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    assert written(figure, "sizes") == "197 tokens, 8 images", "it is taken where it is"
+    for share, tokens in ((0.5, "785"), (1, "12,545"), (0, "50")):
+        x = box["x"] + 20 + share * (box["width"] - 40)
+        mouse.move(x, y, steps=3)
+        assert written(figure, "sizes") == f"{tokens} tokens, 8 images"
+        assert middle(fused.bounding_box())[0] == pytest.approx(x, abs=25)
+    mouse.up()
+    slider = figure.get_by_role("slider", name="number of tokens")
+    assert slider.get_attribute("aria-valuetext") == "50 tokens"
 
 
 # The ring
