@@ -168,6 +168,7 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "asking_patch": "Backdrop",
     "residual_stream": "Back",  # it opens at its last step
     "data_flow": "Back",  # so does this
+    "resized_positions": "Back",  # it opens two steps before its last
 }
 
 
