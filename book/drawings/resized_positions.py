@@ -1,7 +1,7 @@
 """Draw learned positions before and after they are resized to another grid.
 
 On the page the grid, the kind of resizing and the chosen place can be changed
-(_assets/figures/resized_positions.js).
+(scripts/figures/resized_positions.js).
 """
 
 from functools import cache
@@ -19,9 +19,10 @@ SIDES = range(4, 15)
 P = 4  # pixels along a patch
 KINDS = ("bicubic", "bilinear")
 START, CHOSEN = 12, (4, 4)
+SHORTCUT = 6  # what is cut off is shown at this side first
 
 LEFT, RIGHT = Box(2, 40, 164, 164), Box(194, 40, 164, 164)
-TRACK = Box(96, 240, 246, 0)
+SCALE = Box(96, 234, 246, 9)
 
 
 @cache
@@ -89,12 +90,12 @@ def draw() -> Drawing:
         "old": OLD,
         "sides": list(SIDES),
         "start": START,
+        "shortcut": SHORTCUT,
         "chosen": CHOSEN,
         "pixels": P,
         "power": POWER,
         "left": vars(LEFT),
         "right": vars(RIGHT),
-        "track": vars(TRACK),
         "products": (1000 * dots).round().int().tolist(),
         "along": {
             kind: [
@@ -119,25 +120,24 @@ def draw() -> Drawing:
         values = similarity("bicubic", side)[chosen[0] * side + chosen[1]]
         with drawing.part(f"map-{name}"):
             shaded(drawing, place, values.reshape(side, side))
-        with drawing.part("handle-place" if name == "new" else "place-old"):
+        with drawing.part(f"place-{name}"):
             drawing.frame(place.cell(*chosen, side, side), around=0)
         with drawing.part(f"alike-{name}"):
             alike = f"neighbours: {neighbours('bicubic', side):.2f}"
             drawing.text(place.x, place.bottom + 16, alike, size=11)
-    drawing.text(2, TRACK.y + 4, "grid", size=11.5)
-    drawing.line((TRACK.x, TRACK.y), (TRACK.right, TRACK.y), thick=3)
-    with drawing.part("handle-side", moving=True), drawing.part("knob-side"):
-        x = TRACK.x + TRACK.width * (START - SIDES[0]) / (len(SIDES) - 1)
-        drawing.circle(x, TRACK.y, 8, "ink", thick=2)
-    for side in (4, 6, 8, 10, 12, 14):
-        x = TRACK.x + TRACK.width * (side - SIDES[0]) / (len(SIDES) - 1)
-        drawing.text(x, TRACK.y + 22, f"{side}", size=10.5, anchor="middle")
-    scale = Box(TRACK.x, 276, TRACK.width, 9)
-    for step in range(17):
-        drawing.full(scale.column(step, 17), "position", (step / 16) ** POWER)
-    drawing.box(scale.x, scale.y, scale.width, 9, ground=False, thick=0.75, radius=0)
-    drawing.text(scale.x, 299, "≤ 0", size=10.5)
-    drawing.text(scale.middle, 299, "0.5", size=10.5, anchor="middle")
-    drawing.text(scale.right, 299, "1", size=10.5, anchor="end")
-    drawing.text(2, 285, "similarity", size=11.5)
+    with drawing.part("handle-place", moving=True):
+        drawing.full(RIGHT, "ink", 0)
+    scale(drawing)
     return drawing
+
+
+def scale(drawing: Drawing) -> None:
+    """Draw which share of black is which similarity."""
+    drawing.text(2, SCALE.bottom, "similarity", size=11.5)
+    for step in range(17):
+        drawing.full(SCALE.column(step, 17), "position", (step / 16) ** POWER)
+    drawing.box(*vars(SCALE).values(), ground=False, thick=0.75, radius=0)
+    below = SCALE.bottom + 14
+    drawing.text(SCALE.x, below, "≤ 0", size=10.5)
+    drawing.text(SCALE.middle, below, "0.5", size=10.5, anchor="middle")
+    drawing.text(SCALE.right, below, "1", size=10.5, anchor="end")

@@ -1,6 +1,6 @@
 """Draw the ring of chapter 12: four processes, four pieces, two trips.
 
-On the page it turns step by step, or with a known bug (_assets/figures/ring.js).
+On the page it turns step by step, or with a known bug (scripts/figures/ring.js).
 """
 
 from book.drawings.kit import Box, Colour, Drawing, Word
@@ -9,9 +9,10 @@ PROCESSES = 4
 TURNS = PROCESSES - 1  # turns of one trip
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 WIDE, HIGH, GAP = 35, 17, 3  # size of a piece, and gap between two processes
-TOP, STEP, RIGHT = 150, 94, 190  # top of the first panel, distance, second column
+TOP, STEP, RIGHT = 128, 94, 190  # top of the first panel, distance, second column
 ROOM, ROW = (150, 190), (30, 39)  # a process on the page; its first piece, distance
-CORNERS = ((2, 24), (208, 24), (208, 322), (2, 322))  # of the processes on the page
+BADGE = (54, 24)  # a piece on its way
+CORNERS = ((2, 24), (208, 24), (208, 296), (2, 296))  # of the processes on the page
 
 Held = list[list[int]]
 Fresh = set[tuple[int, int]]  # (process, piece) of all pieces that just arrived
@@ -62,6 +63,7 @@ def draw() -> Drawing:
         "corners": CORNERS,
         "room": ROOM,
         "row": ROW,
+        "badge": BADGE,
     }
     with drawing.part("still"):
         at_rest(drawing, found)
@@ -117,13 +119,13 @@ def turning(drawing: Drawing) -> None:
                 drawing.box(*box, " ", colour=COLOURS[piece], radius=3, size=12)
     for rank in range(PROCESSES):
         with drawing.part(f"sent-{rank}"):
-            drawing.box(0, 0, 54, 24, " ", colour="asking", radius=3, thick=2)
+            drawing.box(0, 0, *BADGE, " ", colour="asking", radius=3, thick=2)
 
 
 def ring(drawing: Drawing) -> None:
     """Draw the ring of processes, with arrows in the direction of sending."""
-    x, y, wide, high = 16, 10, 82, 26
-    right, down = x + wide + 62, y + 62
+    x, y, wide, high = 16, 4, 82, 26
+    right, down = x + wide + 62, y + 54
     places = [
         drawing.box(*corner, wide, high, f"process {rank}", size=12)
         for rank, corner in enumerate(((x, y), (right, y), (right, down), (x, down)))
@@ -138,7 +140,7 @@ def ring(drawing: Drawing) -> None:
         drawing.arrow(begin, end, thick=2)
     drawing.lines(
         b.right + 12,
-        40,
+        30,
         "Each sends one",
         "piece in a turn,",
         "to the next.",

@@ -1,6 +1,6 @@
 """Draw attention and a linear layer under the roof of an H100, as chapter 11 counts.
 
-On the page the tokens and the images can be changed (_assets/figures/roofline.js).
+On the page the tokens and the images can be changed (scripts/figures/roofline.js).
 """
 
 import math
@@ -19,8 +19,7 @@ SIDE, BATCH = 2, 3  # places of the start values
 
 CHART = Box(40, 30, 306, 176)
 LEAST, MOST = (5, 10e12), (20000, 2e15)  # corners of the chart
-TRACK = Box(96, 262, 250, 47)  # the two sliders' lines are its edges
-TABLE = 352
+TABLE = 266
 KINDS: tuple[tuple[str, Colour], ...] = (
     ("explicit attention", "patch-2"),
     ("fused attention", "patch-0"),
@@ -93,7 +92,6 @@ def draw() -> Drawing:
         "chart": vars(CHART),
         "least": LEAST,
         "most": MOST,
-        "track": vars(TRACK),
     }
     roof(drawing)
     for index, (_, colour) in enumerate(KINDS):
@@ -103,19 +101,10 @@ def draw() -> Drawing:
         with drawing.part(f"point-{index}"):
             x, y = across(work.intensity), up(work.most)
             point(drawing, index, x, y)
-    for row, (name, start) in enumerate((("tokens", T), ("images", images))):
-        y = TRACK.y + row * TRACK.height
-        place, count = ((SIDE, len(SIDES)), (BATCH, len(IMAGES)))[row]
-        drawing.text(2, y - 3, name, size=11.5)
-        with drawing.part(f"said-{row}"):
-            drawing.text(2, y + 13, f"{start:,}", bold=True, size=12)
-        drawing.line((TRACK.x, y), (TRACK.right, y), thick=3)
-        with (
-            drawing.part(f"handle-{row}", moving=True),
-            drawing.part(f"knob-{row}"),
-        ):
-            x = TRACK.x + TRACK.width * place / (count - 1)
-            drawing.circle(x, y, 8, "ink", thick=2)
+    with drawing.part("chart", moving=True):
+        drawing.full(CHART, "ink", 0)
+    with drawing.part("sizes"):
+        drawing.text(2, TABLE - 4, f"{T:,} tokens, {images} images", bold=True)
     table(drawing, counted)
     return drawing
 

@@ -168,6 +168,7 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "asking_patch": "Backdrop",
     "residual_stream": "Back",  # it opens at its last step
     "data_flow": "Back",  # so does this
+    "resized_positions": "Back",  # it opens two steps before its last
 }
 
 
@@ -1822,7 +1823,9 @@ def test_the_roof_is_the_packages(visit):
     )
 
     figure = visit("roofline", reduced_motion="reduce")
-    first, second = figure.get_by_role("slider").all()
+    first = figure.get_by_role("slider", name="number of tokens")
+    second = figure.get_by_role("slider", name="images")
+    heard = figure.get_by_role("status")
     for count, images in enumerate(IMAGES):
         second.press("Home")
         for _ in range(count):
@@ -1832,8 +1835,10 @@ def test_the_roof_is_the_packages(visit):
             T = tokens(side)
             counted = works(T, images)
             parts = drawn(figure)
-            assert parts["said-0"]["text"] == f"{T:,}"
-            assert parts["said-1"]["text"] == f"{images}"
+            sizes = f"{T:,} tokens, {images} {'image' if images == 1 else 'images'}"
+            assert parts["sizes"]["text"] == sizes
+            assert first.get_attribute("aria-valuetext") == f"{T:,} tokens"
+            assert second.get_attribute("aria-valuetext") == f"{images}"
             for index, work in enumerate(counted):
                 share = work.most / PEAK
                 said = value(parts[f"intensity-{index}"]["text"].replace(",", ""))
@@ -1847,7 +1852,31 @@ def test_the_roof_is_the_packages(visit):
     explicit, fused, _ = works(tokens(SIDES[-1]), 1)
     assert fused.intensity > PEAK / BANDWIDTH > explicit.intensity
     said = f"the flat part. The roof allows it {fused.most / explicit.most:.1f} times"
-    expect(figure.get_by_role("status")).to_contain_text(said)
+    expect(heard).to_contain_text(said)
+    press(figure, "Start again")
+    assert written(figure, "sizes") == "197 tokens, 8 images"
+    assert second.get_attribute("aria-valuetext") == "8"
+    for slider, chosen in ((first, 2), (second, 3)):
+        assert slider.input_value() == f"{chosen}"
+
+
+def test_fused_attention_is_dragged_along_the_roof(visit):
+    figure = visit("roofline", reduced_motion="reduce")
+    box = figure.locator('[data-part="chart"] .moving-grip').bounding_box()
+    fused = figure.locator('[data-part="point-1"] rect')
+    x, y = middle(fused.bounding_box())
+    mouse = figure.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    assert written(figure, "sizes") == "197 tokens, 8 images", "it is taken where it is"
+    for share, tokens in ((0.5, "785"), (1, "12,545"), (0, "50")):
+        x = box["x"] + 20 + share * (box["width"] - 40)
+        mouse.move(x, y, steps=3)
+        assert written(figure, "sizes") == f"{tokens} tokens, 8 images"
+        assert middle(fused.bounding_box())[0] == pytest.approx(x, abs=25)
+    mouse.up()
+    slider = figure.get_by_role("slider", name="number of tokens")
+    assert slider.get_attribute("aria-valuetext") == "50 tokens"
 
 
 # The ring
@@ -1875,25 +1904,56 @@ def test_the_ring_turns_as_that_of_the_chapter(visit, bug):
     if bug:
         press(figure, "With a bug")
         expect(figure.locator("button[aria-pressed=true]")).to_have_text("With a bug")
+    slider = figure.get_by_role("slider", name="turn of the ring")
+    status = figure.get_by_role("status")
     for turn, expected in enumerate(states(own_first=bug)):
         assert held(figure) == expected
         assert written(figure, "sent") == f"sent: {turn} of 6 pieces"
+        assert slider.get_attribute("aria-valuetext") == written(figure, "trip")
+        if turn:
+            bugged = ", with the bug" if bug else ""
+            expect(status).to_contain_text(f"Turn {turn} of 6{bugged}: ")
         press(figure, "Next")
-    said = "process 0 has 1, 20, 300 and 4000" if bug else "All four hold all four sums"
-    expect(figure.get_by_role("status")).to_contain_text(said)
+    said = "process 0 has 1, 20, 300 and 4000" if bug else "all four hold all four sums"
+    expect(status).to_contain_text(said)
+    press(figure, "With a bug")
+    assert held(figure) == states()[0], "both begin at the start"
 
 
 def test_a_piece_travels_and_can_be_followed(visit):
     figure = visit("ring", alone=True)
     time_stands(figure.page)
-    press(figure, "Follow piece 0")
+    on_its_way = figure.locator('[data-part^="sent-"] rect:visible')
+    followed = figure.get_by_role("combobox", name="piece that is followed")
+    followed.select_option("Follow piece 0")
     press(figure, "Next")
     figure.page.clock.run_for(300)
-    assert figure.locator('[data-part^="sent-"]:visible').count() == 1
+    assert on_its_way.count() == 1
     assert held(figure)[0][2][0] == 100, "it has not arrived yet"
     figure.page.clock.run_for(1200)
     assert held(figure)[0][2][0] == 110
-    assert figure.locator('[data-part^="sent-"]:visible').count() == 0
+    assert on_its_way.count() == 0
+    press(figure, "Next")
+    figure.page.clock.run_for(300)
+    followed.select_option("Show all pieces")
+    assert held(figure)[0][3][0] == 1000, "to look is not to arrive"
+    figure.page.clock.run_for(50)
+    assert on_its_way.count() == 4
+
+
+def test_a_hurried_reader_misses_no_turn_of_the_ring(visit):
+    from book.drawings.ring import states
+
+    figure = visit("ring", alone=True)
+    time_stands(figure.page)
+    press(figure, "Next")
+    figure.page.clock.run_for(300)
+    press(figure, "Next")
+    assert held(figure) == states()[1], "the turn before has arrived"
+    figure.page.clock.run_for(300)
+    press(figure, "Back")
+    figure.page.clock.run_for(1500)
+    assert held(figure) == states()[1], "and nothing that was on its way does"
 
 
 # Swin's window

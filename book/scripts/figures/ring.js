@@ -1,0 +1,155 @@
+// Chapter 12: sends the pieces of four vectors round a ring, turn by turn, as it should be and with a known bug.
+
+import { listed, move, upTo } from "../moving/kit.js";
+/** @import { Figure, Pair } from "../moving/kit.js" */
+
+/**
+ * @typedef {object} Numbers
+ * @property {number[][]} start the pieces of each process
+ * @property {Pair[]} corners of the processes
+ * @property {Pair} room width and height of a process
+ * @property {Pair} row top of a process's first piece, and the distance to the next
+ * @property {Pair} badge width and height of a piece on its way
+ */
+/** @typedef {{left: number, piece: number, came: number, had: number, adds: boolean}} Sent what came from the left */
+/** @typedef {{held: number[][], sent: Sent[]}} State what each process holds, and what has just arrived there */
+
+/**
+ * Returns the state at the start and after each turn; with the bug both trips begin with a process's own piece.
+ * @param {number[][]} start
+ * @param {boolean} ownFirst
+ */
+function turned(start, ownFirst) {
+  const count = start.length;
+  /** @type {State[]} */
+  const states = [{ held: start, sent: [] }];
+  for (const adds of [true, false]) {
+    for (let turn = 0; turn < count - 1; turn++) {
+      const { held } = states[states.length - 1];
+      const after = held.map((own) => [...own]);
+      const sent = held.map((own, rank) => {
+        const left = (rank + count - 1) % count;
+        const piece = (left - turn - (adds && !ownFirst ? 1 : 0) + 2 * count) % count;
+        const [had, came] = [own[piece], held[left][piece]];
+        after[rank][piece] = adds ? had + came : came;
+        return { left, piece, came, had, adds };
+      });
+      states.push({ held: after, sent });
+    }
+  }
+  return states;
+}
+
+/** @param {Figure<Numbers>} figure */
+function start(figure) {
+  const { start: begin, corners, room, row, badge } = figure.numbers;
+  const count = begin.length;
+  const turns = count - 1; // of one trip
+  const sums = begin[0].map((_, piece) => begin.reduce((sum, own) => sum + own[piece], 0));
+  let ownFirst = false;
+  let states = turned(begin, ownFirst);
+  let now = 0;
+  let shown = 0; // the turn on the screen while pieces are on their way
+  /** @type {number | null} */
+  let followed = null;
+
+  /** Returns the corner of a piece on its way, within a process. @type {(rank: number, piece: number) => Pair} */
+  const place = (rank, piece) => {
+    const [[left, top], [first, apart]] = [corners[rank], row];
+    return [left + (room[0] - badge[0]) / 2, top + first + piece * apart + 4];
+  };
+  /** @param {number} piece */
+  const seen = (piece) => followed === null || followed === piece;
+
+  /** Writes all pieces; those that have just arrived say how they came about. @param {number} turn */
+  function write(turn) {
+    shown = turn;
+    const { held, sent } = states[turn];
+    held.forEach((own, rank) => {
+      own.forEach((number, piece) => {
+        const name = `piece-${rank}-${piece}`;
+        const news = sent[rank]?.piece === piece ? sent[rank] : null;
+        figure.write(name, news?.adds ? `${news.had} + ${news.came} = ${number}` : String(number));
+        const part = figure.part(name);
+        part.classList.toggle("ring-fresh", news !== null);
+        part.classList.toggle("ring-full", number === sums[piece]);
+        part.style.opacity = seen(piece) ? "1" : "0.4";
+      });
+    });
+  }
+
+  /** Draws the pieces on their way, from 0 to 1. @param {number} t */
+  function travel(t) {
+    states[now].sent.forEach(({ left, piece, came }, rank) => {
+      const [[x, y], [toX, toY]] = [place(left, piece), place(rank, piece)];
+      figure.shift(`sent-${rank}`, x + (toX - x) * t, y + (toY - y) * t);
+      figure.part(`sent-${rank}`).style.display = t < 1 && seen(piece) ? "" : "none";
+      figure.write(`sent-${rank}`, String(came));
+    });
+    if (t === 1) write(now);
+  }
+
+  /** Returns what happens in the present turn, which it names first. */
+  function sentence() {
+    const bug = ownFirst ? ", with the bug" : "";
+    if (now === 0)
+      return ownFirst
+        ? "At the start, with the bug: on the first trip, too, each process begins by sending its own piece."
+        : "At the start each process has a vector in four pieces. In every turn each sends one piece to the next.";
+    const { held, sent } = states[now];
+    const turn = `Turn ${now} of ${2 * turns}${bug}: `;
+    if (now === 2 * turns)
+      return held.every((own) => String(own) === String(sums))
+        ? `${turn}all four hold all four sums. Each process has sent six pieces, one and a half vectors.`
+        : `${turn}process 0 has ${listed(held[0].map(String))}, ` +
+            "because the second trip handed round sums that were not complete.";
+    const rank = sent.findIndex(({ piece }) => piece === (followed ?? 0));
+    const { left, piece, came, had, adds } = sent[rank];
+    if (!adds) return `${turn}process ${left} sends ${came}, and process ${rank} keeps it in place of its ${had}.`;
+    const whole = ownFirst ? "a whole sum, but not its own" : "the whole sum of its own piece";
+    const end = now === turns ? ` Now each holds ${whole}.` : "";
+    return (
+      `${turn}process ${left} sends ${came}, its piece ${piece}, ` +
+      `and process ${rank} adds its ${had}: ${had + came}.${end}`
+    );
+  }
+
+  /** @param {number} turn */
+  const named = (turn) =>
+    turn === 0
+      ? "At the start"
+      : turn <= turns
+        ? `First trip: add up, turn ${turn}`
+        : `Second trip: hand out, turn ${turn - turns}`;
+
+  /** @param {number} turn */
+  function go(turn) {
+    const forward = turn === now + 1;
+    now = turn;
+    figure.write("trip", named(turn));
+    figure.write("sent", `sent: ${turn} of ${2 * turns} pieces`);
+    figure.say(sentence());
+    for (const rank of upTo(count)) figure.part(`sent-${rank}`).style.display = "none";
+    write(forward ? turn - 1 : turn);
+    figure.tween(forward ? travel : () => {}, forward ? 1100 : 0); // ends a motion that is still on its way
+  }
+
+  const show = figure.steps(
+    { count: 2 * turns + 1, show: go, label: "turn of the ring", says: named },
+    { seconds: 2.2 },
+  );
+  figure.newRow();
+  const pieces = Object.fromEntries(upTo(count).map((piece) => [piece, `Follow piece ${piece}`]));
+  figure.select("piece that is followed", { all: "Show all pieces", ...pieces }, "all", (piece) => {
+    followed = piece === "all" ? null : Number(piece);
+    write(shown);
+    figure.say(sentence());
+  });
+  figure.toggle("With a bug", (pressed) => {
+    ownFirst = pressed;
+    states = turned(begin, ownFirst);
+    show(0);
+  });
+}
+
+move("ring", start);
