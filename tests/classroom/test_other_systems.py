@@ -22,7 +22,7 @@ unix_sockets = pytest.mark.skipif(
 
 WINDOWS = """
 import glob, importlib, os, signal, socket, sys
-import IPython, click, filelock, nbgrader.utils, psutil  # these support Windows themselves
+import IPython, click, filelock, nbgrader.utils, psutil  # made for Windows as well
 
 for name in ("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"):
     sys.modules[name] = None

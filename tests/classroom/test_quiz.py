@@ -14,6 +14,7 @@ import qti2latex
 import torch
 from torch import nn
 
+import vit_doctor
 from classroom.assessment.__main__ import chapters, files, main
 from classroom.assessment.canvas import canvas_zip
 from classroom.assessment.clinic import CLINIC, cases
@@ -26,7 +27,7 @@ from classroom.assessment.text import blocks
 from classroom.assessment.text import html as as_html
 from classroom.assessment.written import assignments, written
 from tests.conftest import CHAPTERS
-from vit_steps import VisionTransformer, ViTConfig, symptoms
+from vit_steps import VisionTransformer, ViTConfig
 
 FORMS = forms()
 SEEDS = range(30)
@@ -161,12 +162,12 @@ def silent():
 @pytest.mark.parametrize("make", [sound, alone, shuffled, again, silent])
 def test_a_bug_has_the_symptom_that_the_question_names(make):
     model, images = make(), torch.randn(6, 1, 8, 8)
-    repeats = symptoms.repeat_effect(model, images) == 0
+    repeats = vit_doctor.repeat_effect(model, images) == 0
     seen = {
-        "alone": repeats and symptoms.batch_effect(model, images) > 1e-3,
-        "shuffled": symptoms.order_effect(model, images, 2) < 1e-4,
+        "alone": repeats and vit_doctor.batch_effect(model, images) > 1e-3,
+        "shuffled": vit_doctor.order_effect(model, images, 2) < 1e-4,
         "again": not repeats,
-        "silent": bool(symptoms.silent_parameters(model, images)),
+        "silent": bool(vit_doctor.silent_parameters(model, images)),
     }
     assert set(seen) == set(SYMPTOMS)
     assert [name for name, there in seen.items() if there] == (
@@ -176,7 +177,7 @@ def test_a_bug_has_the_symptom_that_the_question_names(make):
 
 def test_without_positions_nothing_changes_but_the_order():
     model, images = shuffled(), torch.randn(2, 1, 8, 8)
-    moved = symptoms.shuffle_patches(images, 2)
+    moved = vit_doctor.shuffle_patches(images, 2)
     tokens, turned = (model.encode(x)[0] for x in (images, moved))
     torch.testing.assert_close(tokens[:, 0], turned[:, 0])
     order = [(turned[0] - token).abs().sum(-1).argmin().item() for token in tokens[0]]
