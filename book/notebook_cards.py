@@ -133,7 +133,7 @@ def side_road(app: Sphinx, page: str, name: str, question: str) -> str:
     path = Path(app.srcdir, f"{target}.ipynb")
     said = [html_of(app.env.titles[target].astext())]
     if chapter := chapter_above(app, target):
-        said.append(f"from chapter {chapter_of(chapter)}")
+        said.append(f"from chapter\N{NO-BREAK SPACE}{chapter_of(chapter)}")
     said.append(f"{in_fives(minutes(path))} minutes")
     return (
         f'<li><a href="{app.builder.get_relative_uri(page, target)}">'
