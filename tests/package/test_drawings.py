@@ -712,6 +712,30 @@ def test_the_names_are_those_of_the_chapter():
     assert apart() == [f"attention.{letter}_proj" for letter in "qkv"]
 
 
+def test_an_output_is_made_of_what_the_chapter_prints():
+    from book.drawings.made_of import TOKENS, answer
+
+    said = {
+        cell.id: cell.outputs[0].text
+        for cell in code_cells(CHAPTERS[14])
+        if cell.id.startswith("hand-") and cell.outputs and "text" in cell.outputs[0]
+    }
+    for image, outputs in enumerate(answer("left out").outputs):
+        assert f"image {image} {outputs}" in said["hand-together"]
+    made = torch.tensor(answer("left out").made_of)
+    assert f"{made}\n" == said["hand-gradient"]
+    mended = answer("given")
+    for name, rows in {
+        "both images": mended.outputs,
+        "made of": mended.made_of,
+    }.items():
+        rounded = [[round(number, 2) for number in row] for row in rows]
+        assert f"{name} {rounded}" in said["hand-mended"]
+    assert f"torch.tensor({torch.tensor(TOKENS).double().tolist()})" in "\n".join(
+        cell.source for cell in code_cells(CHAPTERS[14])
+    )
+
+
 def test_the_poster_of_symptoms_names_the_cases_of_the_chapter():
     """A case has its symptom as a heading, and the name of its bug in a fold."""
     path = next(p for p in CHAPTERS if p.stem == "14_bug_clinic")
