@@ -408,6 +408,18 @@ def test_a_photograph_is_kept_once_and_its_pieces_where_they_are_drawn():
     assert {piece.get("href") for piece in pieces} == {"#vd-test-cat-1"}
 
 
+def test_the_temperatures_have_the_shares_of_the_chapter():
+    from book.drawings.temperature import NAMES, SCORES, TAUS, shares
+
+    cells = {cell.id: cell for cell in code_cells(CHAPTERS[0])}
+    given = f"torch.tensor({list(map(float, SCORES))})  # (K,): {', '.join(NAMES)}"
+    assert given in cells["softmax-naive"].source
+    for line in cells["softmax-slope"].outputs[0].data["text/plain"].splitlines()[1:]:
+        tau, share, _ = map(float, line.split())
+        assert tau in TAUS
+        assert f"{shares(tau)[0]:.3f}" == f"{share:.3f}"
+
+
 def test_the_bill_has_the_numbers_of_the_chapter():
     from book.drawings.bill import GPU, MODELS, large, macs, memory
     from vit_steps.vision_transformer import PRESETS, ViTConfig

@@ -22,6 +22,7 @@ from vit_steps.cost import attention_cost, token_count
 from vit_steps.training import learning_rate
 
 CHAPTERS = {
+    "temperature": "notebooks/00_before_you_start",
     "bill": "notebooks/01_why_patches",
     "split_move_join": "notebooks/02_patch_embedding",
     "shuffled_tokens": "notebooks/03_class_token_and_position",
@@ -2050,3 +2051,82 @@ def test_an_output_is_chosen_by_mouse_and_finger(visit):
     made(figure, 10, (1, 2))
     figure.page.touchscreen.tap(left + 0.5 * width, top + 0.2 * height)
     made(figure, 10, (0, 1))
+
+
+# Scores, temperature and shares
+
+
+BANDS = """figure => [0, 1, 2, 3].map(index =>
+    figure.querySelector(`[data-part="edge-${index}"] path`).getAttribute("d"))"""
+
+
+def softened(figure, scores, tau, added=0):
+    """Compare the shares, and the bands for every temperature, with PyTorch's."""
+    from book.drawings.temperature import BAR, CHART, TAUS
+
+    scores = torch.tensor(scores).double()
+    shares = (scores / tau).softmax(dim=0)
+    parts = drawn(figure)
+    assert parts["tau"]["text"] == f"τ = {tau:g}"
+    for index, (score, share) in enumerate(zip(scores, shares, strict=True)):
+        assert value(parts[f"knob-{index}"]["text"]) == score + added
+        assert value(parts[f"share-{index}"]["text"]) == pytest.approx(
+            share.item(), abs=0.0051
+        )
+        full = figure.locator(f'[data-part="bar-{index}"] .vd-full')
+        width = float(full.get_attribute("width"))
+        assert width == pytest.approx(BAR.width * share.item(), abs=0.01)
+    edges = torch.stack([(scores / one).softmax(dim=0) for one in TAUS]).cumsum(dim=1)
+    for index, path in enumerate(figure.evaluate(BANDS)):
+        heights = torch.tensor([float(y) for y in re.findall(r" ([\d.]+)", path)])
+        found = (heights.double() - CHART.y) / CHART.height
+        torch.testing.assert_close(found, edges[:, index], atol=1e-4, rtol=0)
+    said = figure.get_by_role("status")
+    expect(said).to_contain_text(f"At τ = {tau:g} the shares are {shares[0]:.2f}")
+    if added:
+        expect(said).to_contain_text("Adding 10 to each score has changed none of them")
+    else:
+        ratio = re.search(r"has ([\d,.]+) times the share", said.text_content())[1]
+        higher = torch.tensor([1.0, 0.0]).double().div(tau).softmax(dim=0)
+        times = (higher[0] / higher[1]).item()
+        assert float(ratio.replace(",", "")) == pytest.approx(times, rel=5e-3)
+
+
+def test_the_shares_are_those_of_pytorchs_softmax(visit):
+    from book.drawings.temperature import SCORES, TAUS
+
+    figure = visit("temperature", reduced_motion="reduce")
+    slider = figure.get_by_role("slider", name="temperature")
+    scores = list(SCORES)
+    for place, tau in enumerate(TAUS):
+        slider.fill(str(place))
+        softened(figure, scores, tau)
+    press(figure, "Add 10 to each score")
+    softened(figure, scores, 10, added=10)
+    slider.fill(str(TAUS.index(0.5)))
+    for index, (name, key, score) in enumerate(
+        [("astronaut", "Home", -3), ("temple", "ArrowLeft", 1.5), ("cat", "End", 5)]
+    ):
+        figure.get_by_role("slider", name=f"score of {name}").press(key)
+        scores[index] = score
+        softened(figure, scores, 0.5, added=10)
+    press(figure, "Add 10 to each score")
+    softened(figure, scores, 0.5)
+
+
+def test_scores_and_temperature_are_dragged_by_mouse_and_finger(visit):
+    figure = visit("temperature", PHONE, has_touch=True, is_mobile=True)
+    x, y = middle(figure.locator('[data-part="knob-3"]').bounding_box())
+    assert not drag_by_finger(figure, (x, y), (x + 140, y + 10))
+    softened(figure, [3, 2, 0.5, 5], 1)
+    x, y = middle(figure.locator('[data-part="knob-0"]').bounding_box())
+    mouse = figure.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x - 200, y + 40, steps=4)
+    mouse.up()
+    softened(figure, [-3, 2, 0.5, 5], 1)
+    box = grip(figure, "chart")
+    _, y = middle(box)
+    drag_by_finger(figure, (box["x"] + 60, y), (box["x"] + box["width"] - 1, y + 5))
+    softened(figure, [-3, 2, 0.5, 5], 10)
