@@ -411,6 +411,18 @@ def test_a_photograph_is_kept_once_and_its_pieces_where_they_are_drawn():
     assert {piece.get("href") for piece in pieces} == {"#vd-test-cat-1"}
 
 
+def test_the_temperatures_have_the_shares_of_the_chapter():
+    from book.drawings.temperature import NAMES, SCORES, TAUS, shares
+
+    cells = {cell.id: cell for cell in code_cells(CHAPTERS[0])}
+    given = f"torch.tensor({list(map(float, SCORES))})  # (K,): {', '.join(NAMES)}"
+    assert given in cells["softmax-naive"].source
+    for line in cells["softmax-slope"].outputs[0].data["text/plain"].splitlines()[1:]:
+        tau, share, _ = map(float, line.split())
+        assert tau in TAUS
+        assert f"{shares(tau)[0]:.3f}" == f"{share:.3f}"
+
+
 def test_the_bill_has_the_numbers_of_the_chapter():
     from book.drawings.bill import GPU, MODELS, large, macs, memory
     from vit_steps.vision_transformer import PRESETS, ViTConfig
@@ -713,6 +725,30 @@ def test_the_names_are_those_of_the_chapter():
         assert f"{theirs}" in code and f"{ours}" in code
         assert f">{theirs}<" in drawn("names") and f">{ours}<" in drawn("names")
     assert apart() == [f"attention.{letter}_proj" for letter in "qkv"]
+
+
+def test_an_output_is_made_of_what_the_chapter_prints():
+    from book.drawings.made_of import TOKENS, answer
+
+    said = {
+        cell.id: cell.outputs[0].text
+        for cell in code_cells(CHAPTERS[14])
+        if cell.id.startswith("hand-") and cell.outputs and "text" in cell.outputs[0]
+    }
+    for image, outputs in enumerate(answer("left out").outputs):
+        assert f"image {image} {outputs}" in said["hand-together"]
+    made = torch.tensor(answer("left out").made_of)
+    assert f"{made}\n" == said["hand-gradient"]
+    mended = answer("given")
+    for name, rows in {
+        "both images": mended.outputs,
+        "made of": mended.made_of,
+    }.items():
+        rounded = [[round(number, 2) for number in row] for row in rows]
+        assert f"{name} {rounded}" in said["hand-mended"]
+    assert f"torch.tensor({torch.tensor(TOKENS).double().tolist()})" in "\n".join(
+        cell.source for cell in code_cells(CHAPTERS[14])
+    )
 
 
 def test_the_poster_of_symptoms_names_the_cases_of_the_chapter():

@@ -22,6 +22,7 @@ from vit_steps.cost import attention_cost, token_count
 from vit_steps.training import learning_rate
 
 CHAPTERS = {
+    "temperature": "notebooks/00_before_you_start",
     "bill": "notebooks/01_why_patches",
     "split_move_join": "notebooks/02_patch_embedding",
     "shuffled_tokens": "notebooks/03_class_token_and_position",
@@ -38,6 +39,7 @@ CHAPTERS = {
     "roofline": "notebooks/11_speed",
     "ring": "notebooks/12_scale",
     "swin_window": "notebooks/13_swin_and_deit",
+    "made_of": "notebooks/14_bug_clinic",
 }
 STILL = {"split_move_join", "split_and_merge", "position_similarity", "swin_window"}
 STILL |= {"data_flow", "ring"}
@@ -169,6 +171,7 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "residual_stream": "Back",  # it opens at its last step
     "data_flow": "Back",  # so does this
     "resized_positions": "Back",  # it opens two steps before its last
+    "made_of": "Image 0 alone",
 }
 
 
@@ -2091,3 +2094,149 @@ def test_the_map_rolls_and_the_chosen_token_rolls_with_it(visit):
     assert images.count() == 64 + 15
     loaded = images.first.evaluate("async i => (await fetch(i.href.baseVal)).status")
     assert loaded == 200, "the cat is there"
+
+
+# What an output is made of
+
+
+def made(figure, first, place, alone=False):
+    """Compare what both layers say, and what it is made of, with PyTorch's."""
+    from book.drawings.made_of import CELL, RIGHT, STRENGTH, TOPS
+
+    tokens = torch.tensor([[1, 2, 3], [first, 20, 30]]).double()[: 1 if alone else 2]
+    said = []
+    for name in TOPS:
+        layer = torch.nn.MultiheadAttention(1, 1, batch_first=name == "given").double()
+        with torch.no_grad():
+            layer.in_proj_weight.copy_(torch.tensor([[0], [0], [1]]))
+            layer.out_proj.weight.fill_(1)
+        x = tokens[..., None].requires_grad_()
+        y, _ = layer(x, x, x)
+        (slopes,) = torch.autograd.grad(y[place].sum(), x)
+        parts = drawn(figure)
+        for index in (f"{i}-{t}" for i in range(len(tokens)) for t in range(3)):
+            image, token = map(int, index.split("-"))
+            assert parts[f"in-{name}-{index}"]["text"] == f"{tokens[image, token]:g}"
+            shown = value(parts[f"out-{name}-{index}"]["text"])
+            assert shown == pytest.approx(y[image, token].item())
+            field = figure.locator(f'[data-part="share-{name}-{index}"] rect')
+            shade = float(field.get_attribute("fill-opacity"))
+            assert shade == pytest.approx(STRENGTH * slopes[image, token].item())
+        assert not alone or not parts[f"out-{name}-1-0"]["text"]
+        said.append(f"{y[place].item():g}")
+        assert re.match(rf"{re.escape(said[-1])}\b", parts[f"sum-{name}"]["text"])
+        x, y, *_ = parts[f"chosen-{name}"]["rects"][0]
+        corner = RIGHT + place[1] * CELL[0] + 1, TOPS[name] + place[0] * CELL[1] + 1
+        assert (x, y) == corner
+    expect(figure.get_by_role("status")).to_contain_text(
+        f"token {place[1]} of image {place[0]} becomes {said[0]} if batch_first is "
+        f"left out, and {said[1]} if it is True."
+    )
+
+
+def test_an_output_is_made_of_what_pytorch_makes_it_of(visit):
+    figure = visit("made_of", reduced_motion="reduce")
+    output = figure.get_by_role("slider", name="output, batch_first left out")
+    first = figure.get_by_role("slider", name="token 0 of image 1")
+    for number_in in (10, 4, 40):
+        first.fill(str(number_in))
+        output.press("Home")
+        for image, token in [(0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (1, 0)]:
+            made(figure, number_in, (image, token))
+            key = "ArrowRight" if image == 0 else "ArrowLeft"
+            output.press("ArrowDown" if (image, token) == (0, 2) else key)
+    press(figure, "Image 0 alone")
+    expect(figure.get_by_role("status")).to_contain_text("In the batch they were 20.5")
+    for token in range(3):
+        made(figure, 40, (0, token), alone=True)
+        output.press("ArrowRight")
+    output.press("ArrowDown")
+    made(figure, 40, (0, 2), alone=True)
+
+
+def test_an_output_is_chosen_by_mouse_and_finger(visit):
+    figure = visit("made_of", PHONE, has_touch=True)
+    left, top, width, height = grip(figure, "handle-given").values()
+    figure.page.mouse.click(left + 0.8 * width, top + 0.7 * height)
+    made(figure, 10, (1, 2))
+    figure.page.touchscreen.tap(left + 0.5 * width, top + 0.2 * height)
+    made(figure, 10, (0, 1))
+
+
+# Scores, temperature and shares
+
+
+BANDS = """figure => [0, 1, 2, 3].map(index =>
+    figure.querySelector(`[data-part="edge-${index}"] path`).getAttribute("d"))"""
+
+
+def softened(figure, scores, tau, added=0):
+    """Compare the shares, and the bands for every temperature, with PyTorch's."""
+    from book.drawings.temperature import BAR, CHART, TAUS
+
+    scores = torch.tensor(scores).double()
+    shares = (scores / tau).softmax(dim=0)
+    parts = drawn(figure)
+    assert parts["tau"]["text"] == f"τ = {tau:g}"
+    for index, (score, share) in enumerate(zip(scores, shares, strict=True)):
+        assert value(parts[f"knob-{index}"]["text"]) == score + added
+        assert value(parts[f"share-{index}"]["text"]) == pytest.approx(
+            share.item(), abs=0.0051
+        )
+        full = figure.locator(f'[data-part="bar-{index}"] .vd-full')
+        width = float(full.get_attribute("width"))
+        assert width == pytest.approx(BAR.width * share.item(), abs=0.01)
+    edges = torch.stack([(scores / one).softmax(dim=0) for one in TAUS]).cumsum(dim=1)
+    for index, path in enumerate(figure.evaluate(BANDS)):
+        heights = torch.tensor([float(y) for y in re.findall(r" ([\d.]+)", path)])
+        found = (heights.double() - CHART.y) / CHART.height
+        torch.testing.assert_close(found, edges[:, index], atol=1e-4, rtol=0)
+    said = figure.get_by_role("status")
+    expect(said).to_contain_text(f"At τ = {tau:g} the shares are {shares[0]:.2f}")
+    if added:
+        expect(said).to_contain_text("Adding 10 to each score has changed none of them")
+    else:
+        ratio = re.search(r"has ([\d,.]+) times the share", said.text_content())[1]
+        higher = torch.tensor([1.0, 0.0]).double().div(tau).softmax(dim=0)
+        times = (higher[0] / higher[1]).item()
+        assert float(ratio.replace(",", "")) == pytest.approx(times, rel=5e-3)
+
+
+def test_the_shares_are_those_of_pytorchs_softmax(visit):
+    from book.drawings.temperature import SCORES, TAUS
+
+    figure = visit("temperature", reduced_motion="reduce")
+    slider = figure.get_by_role("slider", name="temperature")
+    scores = list(SCORES)
+    for place, tau in enumerate(TAUS):
+        slider.fill(str(place))
+        softened(figure, scores, tau)
+    press(figure, "Add 10 to each score")
+    softened(figure, scores, 10, added=10)
+    slider.fill(str(TAUS.index(0.5)))
+    for index, (name, key, score) in enumerate(
+        [("astronaut", "Home", -3), ("temple", "ArrowLeft", 1.5), ("cat", "End", 5)]
+    ):
+        figure.get_by_role("slider", name=f"score of {name}").press(key)
+        scores[index] = score
+        softened(figure, scores, 0.5, added=10)
+    press(figure, "Add 10 to each score")
+    softened(figure, scores, 0.5)
+
+
+def test_scores_and_temperature_are_dragged_by_mouse_and_finger(visit):
+    figure = visit("temperature", PHONE, has_touch=True, is_mobile=True)
+    x, y = middle(figure.locator('[data-part="knob-3"]').bounding_box())
+    assert not drag_by_finger(figure, (x, y), (x + 140, y + 10))
+    softened(figure, [3, 2, 0.5, 5], 1)
+    x, y = middle(figure.locator('[data-part="knob-0"]').bounding_box())
+    mouse = figure.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x - 200, y + 40, steps=4)
+    mouse.up()
+    softened(figure, [-3, 2, 0.5, 5], 1)
+    box = grip(figure, "chart")
+    _, y = middle(box)
+    drag_by_finger(figure, (box["x"] + 60, y), (box["x"] + box["width"] - 1, y + 5))
+    softened(figure, [-3, 2, 0.5, 5], 10)
