@@ -25,6 +25,7 @@ from traitlets.config import Config
 
 from classroom.grading.copies import own_work
 from classroom.grading.course import Course
+from classroom.grading.disk import DISK_FULL, is_full_disk
 from classroom.grading.execute import SandboxedExecute
 from classroom.grading.intake import Submission
 from classroom.grading.limits import MIB
@@ -157,6 +158,11 @@ def main(
     torch: Any = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
-    grade(submission, assignment, course, terms, again)
-    stream.flush()
+    try:
+        grade(submission, assignment, course, terms, again)
+        stream.flush()
+    except Exception as error:
+        if is_full_disk(error):
+            os._exit(DISK_FULL)
+        raise
     os._exit(0)  # threads that are still blocked must not keep the process alive

@@ -18,6 +18,8 @@ from classroom.grading.outputs import error_output
 from classroom.grading.page import RENDERED, SHOWN, code, markdown, page, plain, visible
 from classroom.grading.processes import start_server
 from classroom.grading.result import Result
+from classroom.grading.tasks import tasks_of
+from classroom.release.release import SOURCES
 from vit_steps.checkpoint import write_whole
 
 on_unix = pytest.mark.skipif(
@@ -93,12 +95,30 @@ def test_a_formula_lets_no_html_through():
     assert "<img" not in markdown("$<img src=x onerror=alert(1)>$")
 
 
-def test_hints_are_shown_unfolded():
+def test_hints_are_folded():
     hint = "<details><summary>Hint 1</summary>\n\nThink of `T`.\n\n</details>"
-    assert markdown(hint).split("\n")[:2] == [
-        "<p><strong>Hint 1</strong></p>",
-        "<p>Think of <code>T</code>.</p>",
-    ]
+    soup = BeautifulSoup(markdown(f"*Do*\n\n{hint}\n\n{hint}\n\n*so*"), "html.parser")
+    for fold in soup.find_all("details"):
+        assert fold.summary.extract().get_text() == "Hint 1"
+        assert fold.find("code").get_text() == "T"
+    assert len(soup.find_all("details")) == 2
+    assert [tag.get_text() for tag in soup.find_all("em")] == ["Do", "so"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<details><summary>a</summary>",
+        "</details>" * 500,
+        "<details><summary>a</summary>" * 100 + "</details>" * 100,
+        "<details><summary><b>a</b></summary>x</details>",
+        "<details open onclick=x><summary>a</summary>x</details>",
+    ],
+)
+def test_a_fold_hides_nothing_that_follows(text):
+    soup = BeautifulSoup(markdown(f"{text}\n\n*after*"), "html.parser")
+    assert soup.find("em").find_parent("details") is None
+    assert not soup.find_all(onclick=True)
 
 
 def test_invisible_characters_are_written_out():
@@ -202,6 +222,54 @@ def test_a_page_has_the_marks_and_what_was_written(course, exercises):
     assert soup.find(id="test-attend")
     policy = soup.find("meta", {"http-equiv": "Content-Security-Policy"})
     assert policy["content"].startswith("default-src 'none'")
+
+
+@on_unix
+def test_a_page_says_first_what_is_right_what_is_wrong_and_what_is_next(
+    course, exercises
+):
+    def change(nb, result):
+        cell_of(nb, "why").source = "They mix."
+        result.changes = ["1 cells had lost their names and were recognised."]
+        result.failures = {"test-attend": "the weights do not add up to 1"}
+        sentence = result.failures["test-attend"]
+        cell_of(nb, "test-attend").outputs = [error_output(FAILED, sentence)]
+
+    _, (soup,) = write_pages(course, graded(course, exercises, "dan", change))
+    text = " ".join(soup.get_text().split())
+    assert "Dan: 9 of 14 points. 2 more are still to be marked by a person." in text
+    assert "3 of 5 tasks are right. Go on with Task." in text
+    tasks = soup.find(class_="tasks").find_all("li")
+    states = ["right", "right", "right", "wrong", "waiting"]
+    assert [task["class"] for task in tasks] == [[state] for state in states]
+    assert "the weights do not add up to 1" in tasks[3].get_text()
+    assert "A person will read" in tasks[4].get_text()
+    assert "lost their names" in text and "This cost you nothing" in text
+    for link in soup.find(class_="tasks").find_all("a"):
+        assert soup.find(id=link["href"].removeprefix("#"))
+
+
+def test_every_task_of_every_set_has_a_title_and_hints():
+    for path in sorted(SOURCES.glob("*.ipynb")):
+        title, tasks = tasks_of(nbformat.read(path, as_version=4))
+        assert title.startswith("Exercises")
+        for number, task in enumerate(tasks, 1):
+            assert task.title.startswith(f"{number}. ")
+            assert [name for name, _ in task.hints][:2] == ["Hint 1", "Hint 2"]
+
+
+@on_unix
+def test_a_file_that_cannot_be_read_has_a_page_with_the_reason(course, exercises):
+    sent = Submission("lea", "Lea", "", exercises.name, "l.ipynb", course.root / "lea")
+    sent.kept.write_text("no")
+    result = Result.of(sent, exercises)
+    result.status, result.sentence = "unreadable", "The file is <not> text."
+    result.save(course)
+    gradebook.enter(result, course)
+    names, (soup,) = write_pages(course, result)
+    assert not names
+    assert "l.ipynb: The file is <not> text." in soup.get_text()
+    assert "0 of 14 points" in soup.get_text()
 
 
 def too_large(nb, result):

@@ -19,7 +19,7 @@ from classroom.grading.course import Course
 from classroom.grading.grade import Refused, grade_class
 from classroom.grading.result import Result
 from classroom.grading.sandbox import run_sandboxed
-from tests.classroom.bench.adversaries import dump, solved
+from tests.classroom.bench.submissions import dump, solved
 from tests.classroom.in_sandbox import QUICK, in_sandbox, table
 from tests.classroom.shared_runs import sharing_runs
 from tests.classroom.small_exercises import write_source

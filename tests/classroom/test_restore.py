@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from classroom.grading.restore import Unreadable, read, restore
-from tests.classroom.bench.adversaries import dump, solved
+from tests.classroom.bench.submissions import dump, solved
 
 
 def test_all_of_the_release_has_its_place_again(exercises):
