@@ -131,7 +131,7 @@ def _environment() -> Environment:
     environment.filters["strip_ansi"] = strip_ansi
     light, dark = (
         HtmlFormatter(style=style, nobackground=True).get_style_defs(".code")
-        for style in ("default", "github-dark")
+        for style in ("xcode", "monokai")
     )
     dark = f"@media (prefers-color-scheme: dark) {{\n{dark}\n}}"
     environment.globals["colours"] = Markup(f"{light}\n{dark}")

@@ -89,7 +89,11 @@ def restore(cells: list[Cell], release: NotebookNode) -> Restored:
     changes, tampered = [], []
     cells, joined = separated(cells, release)
     if joined:
-        changes.append(f"{joined} cells had been joined to others; they are apart.")
+        changes.append(
+            f"{joined} cells had been joined to others; they were taken apart again."
+            if joined > 1
+            else "A cell had been joined to others; it was taken apart again."
+        )
     place = match(cells, release)
     renamed = sum(
         1
@@ -98,7 +102,11 @@ def restore(cells: list[Cell], release: NotebookNode) -> Restored:
         and target.metadata.nbgrader["grade_id"] not in cells[index].names
     )
     if renamed:
-        changes.append(f"{renamed} cells had lost their names and were recognised.")
+        changes.append(
+            f"{renamed} cells had lost their names and were recognised."
+            if renamed > 1
+            else "A cell had lost its name and was recognised."
+        )
     stubs = _stubs(release)
     built: Built = []
     for index, cell in enumerate(cells):
@@ -132,7 +140,11 @@ def restore(cells: list[Cell], release: NotebookNode) -> Restored:
     changes += [f"{name}: was not there; it was put back." for name in missing]
     built, moved = tests_after_answers(built)
     if moved:
-        changes.append(f"{moved} tests were run later, after the answers they test.")
+        changes.append(
+            f"{moved} tests stood above the answers they test, and were run after them."
+            if moved > 1
+            else "A test stood above the answer it tests, and was run after it."
+        )
     nb = new_notebook(cells=[cell for _, cell in built])
     nb.metadata = copy.deepcopy(release.metadata)
     _number(nb)
@@ -308,26 +320,28 @@ def _number(nb: NotebookNode) -> None:
 
 def _json(data: bytes) -> Any:
     try:
-        return json.loads(text_of(data), strict=False)
+        return json.loads(data.decode(encoding_of(data)), strict=False)
     except RecursionError:
         raise Unreadable("The file is nested too deeply to be a notebook.") from None
     except ValueError as error:
         raise Unreadable(f"The file is not a whole notebook: {error}.") from None
 
 
-def text_of(data: bytes) -> str:
-    """Return the text of a file in Unicode of any kind, or in an old code page.
+def encoding_of(data: bytes) -> str:
+    """Return the encoding of a text: Unicode of any kind, or an old code page.
 
     Raises:
         Unreadable: if it is none of these.
     """
+    unicode = json.detect_encoding(data)
     with suppress(UnicodeDecodeError):
-        return data.decode(json.detect_encoding(data))
+        data.decode(unicode)
+        return unicode
     for encoding in CODE_PAGES:
         with suppress(UnicodeDecodeError):
             text = data.decode(encoding)
             if text.lstrip().startswith("{") and "\0" not in text:
-                return text
+                return encoding
     raise Unreadable("The file is not text; it may have been damaged.")
 
 

@@ -16,6 +16,7 @@ from classroom.grading.uploads import File, Unread, in_zip_of_student, shown
 from classroom.release.assignment import Assignment, likeness
 
 LIKE_ENOUGH = 0.2
+INSTEAD = "was graded instead, by the same student and"
 DEEPEST = 3  # zips in each other
 LONGEST = 4 * MIB  # of a notebook that is looked into, to choose one of several
 
@@ -123,8 +124,7 @@ class Reader:
                     if other.recognised != last.recognised:
                         why = "more like the exercise set"
                     self._about_notebooks.add(
-                        f"{shown(other.path)}: {shown(last.path)} was graded instead, "
-                        f"by the same student and {why}."
+                        f"{shown(other.path)}: {shown(last.path)} {INSTEAD} {why}."
                     )
         found = self._about_notebooks.sentences(whose)
         found += self._about_others.sentences(whose)
