@@ -3,6 +3,7 @@
 A page that cannot be made costs no other student theirs.
 """
 
+import itertools
 import sys
 
 import nbformat
@@ -20,6 +21,8 @@ from classroom.grading.processes import start_server
 from classroom.grading.result import Result
 from classroom.grading.tasks import tasks_of
 from classroom.release.release import SOURCES
+from tests.conftest import REQUIRED
+from tests.patience import SECONDS
 from vit_steps.checkpoint import write_whole
 
 on_unix = pytest.mark.skipif(
@@ -270,6 +273,51 @@ def test_a_file_that_cannot_be_read_has_a_page_with_the_reason(course, exercises
     assert not names
     assert "l.ipynb: The file is <not> text." in soup.get_text()
     assert "0 of 14 points" in soup.get_text()
+
+
+@on_unix
+def test_pages_are_for_every_eye_and_every_width(course, exercises):
+    """axe finds nothing in light and dark, and nothing is wider than a phone."""
+    axe = pytest.importorskip("axe_playwright_python.base")
+    from playwright.sync_api import sync_playwright
+
+    from book.chromium import launch
+
+    def change(nb, result):
+        wide = "x = '" + "wide" * 100 + "'"
+        cell_of(nb, "attend").source = f"import torch\n\n\n{wide}  # a word"
+        cell_of(nb, "why").source = "Read `code` and [this](https://example.org)."
+        result.changes = ["A cell had lost its name and was recognised."]
+        result.failures = {"test-attend": "wrong"}
+        cell_of(nb, "test-attend").outputs = [
+            error_output(FAILED, "wrong"),
+            new_output("stream", text="wide" * 100),
+        ]
+
+    write_pages(course, graded(course, exercises, "wim", change))
+    page_of = course.feedback("wim", exercises.name)
+    options = {"rules": {"target-size": {"enabled": True}}}
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        if browser is None:
+            say = pytest.fail if "browser" in REQUIRED else pytest.skip
+            say("no Chromium, Chrome or Edge is installed")
+        for width, scheme in itertools.product((390, 1280), ("light", "dark")):
+            context = browser.new_context(
+                viewport={"width": width, "height": 800},
+                color_scheme=scheme,
+                bypass_csp=True,  # for axe, which is a script
+            )
+            tab = context.new_page()
+            tab.set_default_timeout(1000 * SECONDS)
+            tab.goto(page_of.as_uri())
+            tab.evaluate(axe.AXE_SCRIPT)
+            found = tab.evaluate("options => axe.run(options)", options)["violations"]
+            assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []
+            across = "document.documentElement.scrollWidth"
+            assert tab.evaluate(across) <= width
+            context.close()
+        browser.close()
 
 
 def too_large(nb, result):
