@@ -44,7 +44,15 @@ def form(source: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             node.keywords = [k for k in node.keywords if k.arg != "hint"]
-    return ast.dump(tree)
+    return _code(tree) or " ".join(source.split())
+
+
+def _code(node: ast.AST) -> str:
+    """Return one text for all forms of some code, "" if it is nested too deeply."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return ""
 
 
 def defined(source: str) -> set[str]:
@@ -86,7 +94,7 @@ def _statements(tree: ast.Module | ast.stmt | None) -> list[tuple[str, str]]:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             inside = (part for target in targets for part in ast.walk(target))
             names = [part.id for part in inside if isinstance(part, ast.Name)]
-        found += [(name, ast.dump(node)) for name in names]
+        found += [(name, _code(node)) for name in names]
     return found
 
 
@@ -169,6 +177,8 @@ def _with_names(
     parts: list[Cell], names: tuple[str, ...], release: NotebookNode
 ) -> list[Cell]:
     """Return the parts of a cell, of which one has its name."""
+    if len(parts) < 2:
+        return parts
     wanted = set[str]()
     for target in release.cells:
         if {target.id, target.metadata.get("nbgrader", {}).get("grade_id")} & {*names}:
@@ -177,8 +187,7 @@ def _with_names(
         parts, key=lambda p: (len(defined(p.source) & wanted), bool(p.source.strip()))
     )
     return [
-        replace(part, names=names) if part is named else Cell(part.kind, part.source)
-        for part in parts
+        Cell(part.kind, part.source, names if part is named else ()) for part in parts
     ]
 
 

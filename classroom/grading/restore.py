@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import nbformat
@@ -237,15 +238,19 @@ def _left_at(
     target: NotebookNode,
     stubs: set[str],
 ) -> list[int]:
-    """Return the unknown cells at the place of a cell of the release."""
-    before = max((i for i, n in found.items() if n < number), default=-1)
-    after = min((i for i, n in found.items() if n > number), default=len(cells))
+    """Return the unknown cells beside the neighbours of a cell of the release."""
+    places = {n: i for i, n in found.items()}
+    before = max((n for n in places if n < number), default=None)
+    after = min((n for n in places if n > number), default=None)
+    near = []
+    start = 0 if before is None else places[before] + 1
+    near += takewhile(lambda i: i not in found, range(start, len(cells)))
+    end = len(cells) if after is None else places[after]
+    near += takewhile(lambda i: i not in found, range(end - 1, -1, -1))
     return [
         i
-        for i in range(before + 1, after)
-        if i not in found
-        and cells[i].kind == target.cell_type
-        and plain(cells[i].source) not in stubs
+        for i in near
+        if cells[i].kind == target.cell_type and plain(cells[i].source) not in stubs
     ]
 
 

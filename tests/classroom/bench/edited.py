@@ -177,7 +177,9 @@ def _listed_types(nb: NotebookNode, release: NotebookNode) -> None:
 
 
 def _debugged(nb: NotebookNode, release: NotebookNode) -> None:
-    """Leave breakpoints in the answers."""
+    """Leave breakpoints in the answers, and an error that was looked into."""
+    for source in ("%pdb off", "%debug", "%pdb on\n1 / 0"):
+        nb.cells.insert(2, new_code_cell(source))
     for number, cell in enumerate(_solutions(nb)):
         stop = ("breakpoint()", "import pdb; pdb.set_trace()")[number % 2]
         cell.source = re.sub(
@@ -212,7 +214,6 @@ size = 5 #@param {type: "slider"}
 IN_COLAB = "google.colab" in sys.modules or "google.colab" in str(get_ipython())
 """,
     "looks into an error": "%xmode Verbose\n1 / 0",
-    "a debugger": "%debug",
     "times its work": "%%time\n%timeit -n 1 -r 1 sum(range(10))",
     "a pool and a loop": """
 import asyncio
