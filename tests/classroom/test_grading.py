@@ -1,6 +1,7 @@
 """Test that every sort of submission gets the mark it deserves, and does no harm."""
 
 import hashlib
+import sys
 
 import nbformat
 import pytest
@@ -115,6 +116,17 @@ def test_nobody_honest_is_accused(name, graded):
     assert not result.tampered
     assert not result.odd
     assert mark.waiting == (name != "empty")
+
+
+@in_sandbox
+def test_a_test_says_how_its_answer_ended(graded):
+    """Syntax of a later Python than the one that grades is no riddle to its author."""
+    result, _ = graded[1]["syntax that is not read"]
+    said = result.failures["test-attend"]
+    assert (
+        "The cell with the answer had ended with SyntaxError" in said
+    )
+    assert f"Python {sys.version_info[0]}." in said
 
 
 @in_sandbox

@@ -55,6 +55,7 @@ def damaged() -> list[Kind]:
         Kind("notebook format 3", _format_3, all_of),
         Kind("notebook format 4.0", _format_4_0, all_of),
         Kind("cells twice", _cells_twice, all_of),
+        Kind("syntax that is not read", _unread_syntax, lambda count: count - 1),
     ]
 
 
@@ -383,13 +384,22 @@ def _cells_twice(assignment: Assignment) -> bytes:
     return json.dumps(nb).encode()
 
 
-def _endless(assignment: Assignment) -> bytes:
+def _last_answer(assignment: Assignment, source: str) -> bytes:
+    """Return right answers to all tasks but the last, and this source there."""
     tasks = tasks_of(assignment)
     nb = solved(assignment, len(tasks) - 1)
     for cell in nb.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") in tasks[-1].solutions:
-            cell.source = "while True:\n    pass"
+            cell.source = source
     return dump(nb)
+
+
+def _endless(assignment: Assignment) -> bytes:
+    return _last_answer(assignment, "while True:\n    pass")
+
+
+def _unread_syntax(assignment: Assignment) -> bytes:
+    return _last_answer(assignment, "def attend(q, k, v, mask=None):\n    return q +")
 
 
 def _prints_what_was_run(assignment: Assignment) -> bytes:
