@@ -12,7 +12,7 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from classroom.grading.parsing import trees_of
+from classroom.grading.parsing import MAGIC, trees_of
 
 DEFINED = re.compile(
     r"^(?:(?:def|class) +(\w+)|(\w+) *(?::[^=\n]*)?=(?!=))", re.MULTILINE
@@ -146,6 +146,8 @@ def _answers(cell: Cell, tasks: dict[str, int]) -> list[Cell]:
     """Return the cell cut where the answer to another task begins."""
     names = defined(cell.source) if cell.kind == "code" else set()
     if len({tasks[name] for name in names if name in tasks}) < 2:
+        return [cell]
+    if MAGIC.search(cell.source):  # the lines of its tree may be others
         return [cell]
     (tree,) = trees_of([cell.source])
     lines = cell.source.split("\n")

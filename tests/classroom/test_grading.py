@@ -123,9 +123,7 @@ def test_a_test_says_how_its_answer_ended(graded):
     """Syntax of a later Python than the one that grades is no riddle to its author."""
     result, _ = graded[1]["syntax that is not read"]
     said = result.failures["test-attend"]
-    assert (
-        "The cell with the answer had ended with SyntaxError" in said
-    )
+    assert "The cell with the answer had ended with SyntaxError" in said
     assert f"Python {sys.version_info[0]}." in said
 
 

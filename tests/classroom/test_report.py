@@ -99,7 +99,9 @@ def test_those_with_the_same_file_are_one_line(read):
 
 def test_a_large_group_is_cut_with_a_word_about_it(read, monkeypatch):
     monkeypatch.setattr(report, "PEOPLE", 3)
-    results = [result(f"s{n}", f"S{n}", submission="1") for n in range(10)]
+    results = [
+        result(f"s{n}", f"S{n}", submission="1", text="They mix.") for n in range(10)
+    ]
     _, line = section(read(results), "The same work")
     assert line == "05_heads: S0 (s0), S1 (s1), S2 (s2) and 7 more: the same file."
 
@@ -135,3 +137,8 @@ def test_a_report_without_oddities_contains_nothing(read):
     soup = read([result("ada", "Ada")])
     assert soup.find("h2") is None
     assert "Nothing." in soup.get_text()
+
+
+def test_those_who_handed_in_what_was_handed_out_have_copied_nothing(read):
+    soup = read([result(name, name, submission="1") for name in "ab"])
+    assert soup.find("h2") is None
