@@ -83,10 +83,10 @@ def defined_anew(built: Built) -> list[set[str]]:
     return found
 
 
-def _statements(tree: ast.Module | ast.stmt | None) -> list[tuple[str, str]]:
-    """Return each name that a cell or a statement defines, with its code."""
+def _statements(tree: ast.Module | None) -> list[tuple[str, str]]:
+    """Return each name that a cell defines, with the code that defines it."""
     found = []
-    for node in tree.body if isinstance(tree, ast.Module) else [tree]:
+    for node in tree.body if tree else ():
         names: list[str] = []
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names = [node.name]
@@ -153,7 +153,11 @@ def _answers(cell: Cell, tasks: dict[str, int]) -> list[Cell]:
     lines = cell.source.split("\n")
     starts, task = [0], -1
     for node in tree.body if tree else ():
-        found = {tasks[name] for name, _ in _statements(node) if name in tasks}
+        found = {
+            tasks[name]
+            for name, _ in _statements(ast.Module([node], []))
+            if name in tasks
+        }
         if len(found) == 1 and task not in (-1, *found):
             start = min([node, *getattr(node, "decorator_list", [])], key=_line).lineno
             while lines[start - 2].startswith("#"):
