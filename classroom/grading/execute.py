@@ -122,7 +122,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             await self._stop()
 
     def _judge(
-        self, cell: NotebookNode, attempt: Attempt, word: str, before: str
+        self, cell: NotebookNode, attempt: Attempt, word: str, before: str = ""
     ) -> None:
         sentence = why_failed(attempt, word, cell.source, self.judge.records)
         self.taken += taken_from_libraries(self.judge.records)
@@ -133,7 +133,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             cell.outputs = [o for o in cell.outputs if o.output_type != "error"]
         else:
             if before:
-                sentence += f" The cell with the answer had ended with {before}"
+                sentence = sentence.rstrip(".")
+                sentence += f". The cell with the answer had ended with {before}"
             self.failures[cell.metadata.nbgrader["grade_id"]] = sentence
             cell.outputs.append(error_output(FAILED, sentence))
 
