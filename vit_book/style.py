@@ -16,7 +16,6 @@ from matplotlib.image import AxesImage
 from matplotlib.transforms import Bbox
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from scipy.spatial import cKDTree
 
 # The book's font, which book/fonts.py makes from Inter (SIL Open Font License, in the
 # same folder).
@@ -89,12 +88,22 @@ def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
     large = _palette(picture, 144, Image.Quantize.MEDIANCUT)  # of large areas
     far_apart = _palette(picture, 80, Image.Quantize.MAXCOVERAGE)  # those of lines
     palette = np.concatenate([frequent, large, far_apart])
-    _, nearest = cKDTree(palette).query(colours)
+    nearest = _nearest(palette, colours)
     small = Image.fromarray(nearest[index].reshape(height, width).astype(np.uint8))
     small.putpalette(palette.tobytes())
     data = io.BytesIO()
     small.save(data, format="png", optimize=True, pnginfo=fields)
     return data.getvalue(), {"width": width // 2, "height": height // 2}
+
+
+def _nearest(palette: np.ndarray, colours: np.ndarray) -> np.ndarray:
+    """Return the number of the nearest colour of the palette for each colour."""
+    targets = palette.astype(np.float32)
+    found = [np.empty(0, dtype=int)]
+    for start in range(0, len(colours), 2**15):  # 32 MB at a time
+        part = colours[start : start + 2**15].astype(np.float32)
+        found.append((np.square(targets).sum(1) - 2 * part @ targets.T).argmin(1))
+    return np.concatenate(found)
 
 
 def _images(figure: Figure, cut: Bbox, height: int) -> list[dict[str, Any]]:

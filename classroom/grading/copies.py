@@ -73,9 +73,10 @@ def copies(everyone: list[Work]) -> list[Copies]:
 
     A group is built from pairs that are alike, so its first and last member may be less
     alike. Of the students who handed in the same file, only one is listed in the other
-    groups.
+    groups. Those who wrote nothing have copied nothing.
     """
     files: dict[str, list[str]] = {}
+    everyone = [work for work in everyone if work.code or work.text]
     for work in everyone:
         files.setdefault(work.file, []).append(work.student)
     found = {tuple(s): ["the same file"] for s in files.values() if len(s) > 1}

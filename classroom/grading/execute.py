@@ -1,6 +1,7 @@
 """Run a notebook cell by cell in a sandbox, whatever the cells do."""
 
 import asyncio
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,17 @@ def is_autograded(cell: NotebookNode) -> bool:
 
 def _sentence(reason: str) -> str:
     return f"{reason[0].upper()}{reason[1:]}."
+
+
+def _error_of(attempt: Attempt) -> str:
+    """Return the error of a cell as a sentence for its author, "" if there is none."""
+    errors = [o for o in attempt.outputs if o.output_type == "error"]
+    if attempt.ended_well or not errors:
+        return ""
+    python = f" Python {sys.version_info[0]}.{sys.version_info[1]} runs it here."
+    syntax = errors[-1].ename in ("SyntaxError", "IndentationError")
+    said = f"{errors[-1].ename}: {errors[-1].evalue}".splitlines()[0]
+    return f"{said}.{python * syntax}"
 
 
 class SandboxedExecute(Execute):  # type: ignore[misc]
@@ -91,14 +103,17 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     async def _run(self, nb: NotebookNode) -> None:
         cells = [c for c in nb.cells if c.cell_type == "code" and c.source.strip()]
         done: list[NotebookNode] = []  # cells that a new kernel has to run again
+        before = ""  # the error with which the answer to this task ended
         try:
             for number, cell in enumerate(cells, 1):
                 graded = is_autograded(cell)
                 attempt, word = await self._attempt(cell, graded, done)
                 cell.outputs = attempt.outputs
                 cell.execution_count = number
+                if is_solution(cell):
+                    before = _error_of(attempt)
                 if graded:
-                    self._judge(cell, attempt, word)
+                    self._judge(cell, attempt, word, before)
                 elif attempt.trouble:
                     cell.outputs.append(error_output(NOT_RUN, attempt.trouble))
                 elif attempt.ended_well:
@@ -106,7 +121,9 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         finally:
             await self._stop()
 
-    def _judge(self, cell: NotebookNode, attempt: Attempt, word: str) -> None:
+    def _judge(
+        self, cell: NotebookNode, attempt: Attempt, word: str, before: str = ""
+    ) -> None:
         sentence = why_failed(attempt, word, cell.source, self.judge.records)
         self.taken += taken_from_libraries(self.judge.records)
         for output in cell.outputs:
@@ -115,6 +132,9 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         if sentence is None:
             cell.outputs = [o for o in cell.outputs if o.output_type != "error"]
         else:
+            if before:
+                sentence = sentence.rstrip(".")
+                sentence += f". The cell with the answer had ended with {before}"
             self.failures[cell.metadata.nbgrader["grade_id"]] = sentence
             cell.outputs.append(error_output(FAILED, sentence))
 

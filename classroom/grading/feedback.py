@@ -20,6 +20,7 @@ from classroom.grading.limits import MIB
 from classroom.grading.page import page
 from classroom.grading.processes import run_each
 from classroom.grading.result import Result
+from classroom.grading.tasks import judge, tasks_of
 from vit_steps.checkpoint import write_whole
 
 HIDDEN = "BEGIN HIDDEN TESTS"
@@ -27,6 +28,7 @@ CPU_SECONDS = 20  # for one page; an honest one takes less than one
 SECONDS = 300
 MEMORY = 2048 * MIB
 LARGEST = 16 * MIB
+LOOKS = 2  # of the pages; a page of an earlier number is made anew
 
 
 def write_feedback(
@@ -36,25 +38,34 @@ def write_feedback(
     jobs: int,
     cpu_seconds: int = CPU_SECONDS,
 ) -> list[Result]:
-    """Write or renew the feedback page of every student whose notebook was graded.
+    """Write or renew the feedback page of every student.
 
     Return the results whose notebook could not be shown on the page.
     """
-    plain = []
-    graded = [result for result in results if result.status == "graded"]
-    tasks = [(result, course, cpu_seconds) for result in graded]
+    plain, tasks = [], []
+    for result in results:
+        mark = marks[result.student, result.assignment]
+        if result.status == "graded":
+            tasks.append((result, course, mark.unmarked, cpu_seconds))
+        else:
+            _write_plain(result, course, mark)
     for ended in run_each(_process, tasks, jobs, SECONDS):
         if ended.exitcode != 0:
             result, *_ = ended.arguments
-            mark = marks[result.student, result.assignment]
-            text = page("plain.html", result=result, mark=mark)
-            target = course.feedback(result.student, result.assignment)
-            write_whole(target, text.encode("utf-8", "replace"))
+            _write_plain(result, course, marks[result.student, result.assignment])
             plain.append(result)
     return sorted(plain, key=lambda result: (result.assignment, result.student))
 
 
-def _process(result: Result, course: Course, cpu_seconds: int) -> None:
+def _write_plain(result: Result, course: Course, mark: Mark) -> None:
+    text = page("plain.html", result=result, mark=mark)
+    target = course.feedback(result.student, result.assignment)
+    write_whole(target, text.encode("utf-8", "replace"))
+
+
+def _process(
+    result: Result, course: Course, unmarked: list[str], cpu_seconds: int
+) -> None:
     import resource  # missing on Windows, where ``grade_class`` raises earlier
 
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
@@ -63,10 +74,10 @@ def _process(result: Result, course: Course, cpu_seconds: int) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "a", encoding="utf-8") as stream:
         os.dup2(stream.fileno(), 2)
-    feedback(result, course)
+    feedback(result, course, unmarked)
 
 
-def feedback(result: Result, course: Course) -> None:
+def feedback(result: Result, course: Course, unmarked: list[str]) -> None:
     """Write one page, unless the same page is there already.
 
     Raises:
@@ -85,13 +96,25 @@ def feedback(result: Result, course: Course) -> None:
     for cell in nb.cells:
         cell.about = cell.metadata.get("nbgrader", {})
     contents = [result.name, about["score"], [cell.about for cell in nb.cells]]
+    contents += [unmarked, result.changes, LOOKS]
     stamp = hashlib.sha256(data + repr(contents).encode("utf-8", "replace")).hexdigest()
     target = course.feedback(result.student, result.assignment)
     if target.exists() and stamp in _end(target):
         return
     _hide_tests(nb)
+    source = nbformat.read(course.source(result.assignment), as_version=4)
+    title, tasks = tasks_of(source)
+    judge(tasks, nb.cells, result.failures, unmarked)
     text = page(
-        "feedback.html", result=result, mark=about, cells=nb.cells, failed=FAILED
+        "feedback.html",
+        heading=title or result.assignment.replace("_", " "),
+        result=result,
+        mark=about,
+        tasks=tasks,
+        next=next((task for task in tasks if task.state == "wrong"), None),
+        unmarked=sum(task.unmarked for task in tasks),
+        cells=nb.cells,
+        failed=FAILED,
     )
     shown = f"{text}\n<!-- {stamp} -->\n".encode("utf-8", "replace")
     if len(shown) > LARGEST:

@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from classroom.grading import feedback, gradebook
 from classroom.grading.course import Course
+from classroom.grading.disk import is_full_disk
 from classroom.grading.gradebook import CourseChanged
 from classroom.grading.intake import Intake, NoSubmissions, take_in
 from classroom.grading.marks import write_marks
@@ -80,6 +81,13 @@ def grade_class(
         raise Refused(f"Another run is grading into {out} right now.") from None
     except (SandboxMissing, NoSubmissions, CourseChanged, SolutionsFail) as error:
         raise Refused(str(error)) from error
+    except Exception as error:  # nbgrader's and the database's, too
+        if not is_full_disk(error):
+            raise
+        raise Refused(
+            f"There is no room left on the disk of {out} or {tempfile.gettempdir()}. "
+            "What was graded is kept. Make room, and give the same command again."
+        ) from error
 
 
 def _grade(

@@ -40,12 +40,14 @@ class Mark:
     Attributes:
         auto: grade_id -> points from the tests, None where a person decides.
         waiting: number of answers that a person still has to mark.
+        unmarked: grade_id of each of them.
     """
 
     score: float
     maximum: float
     waiting: int
     auto: dict[str, float | None] = field(default_factory=dict)
+    unmarked: list[str] = field(default_factory=list)
 
 
 def prepare(course: Course, assignments: list[Assignment]) -> None:
@@ -152,8 +154,7 @@ def marks(course: Course, results: list[Result]) -> dict[tuple[str, str], Mark]:
                     result.assignment, result.assignment, result.student
                 )
                 auto = {g.name: g.auto_score for g in submission.grades}
-                waiting = sum(bool(g.needs_manual_grade) for g in submission.grades)
-                found[key] = Mark(
-                    float(submission.score), float(submission.max_score), waiting, auto
-                )
+                unmarked = [g.name for g in submission.grades if g.needs_manual_grade]
+                score, most = float(submission.score), float(submission.max_score)
+                found[key] = Mark(score, most, len(unmarked), auto, unmarked)
     return found

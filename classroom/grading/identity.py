@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from classroom.grading.uploads import ZIP_OR_NOTEBOOK
+from classroom.grading.uploads import MAYBE_NOTEBOOK, ZIP_OR_NOTEBOOK
 
 # The name that Canvas writes (lib/content_zipper.rb of canvas-lms): the student's name,
 # in lower case and without signs or spaces, the student's number, the file's number,
@@ -165,7 +165,7 @@ def by_pattern(pattern: str, exercise_sets: list[str]) -> Callable[[str], Label 
 
 def plain_name(text: str, exercise_sets: list[str]) -> str:
     """Return a name without a file's ending and without the names of exercise sets."""
-    name = ZIP_OR_NOTEBOOK.sub("", text)
+    name = MAYBE_NOTEBOOK.sub("", ZIP_OR_NOTEBOOK.sub("", text))
     for other in sorted(exercise_sets, key=len, reverse=True):
         name = name.replace(other, "").strip(" _-.") or name
     return name

@@ -149,7 +149,7 @@ def _files(place: Path) -> Iterator[Iterable[File]]:
             except Unread as error:
                 raise NoSubmissions(f"{place}: {error}.") from error
             yield files
-    elif place.is_file() and File(place.name).is_notebook:
+    elif place.is_file() and not File(place.name).is_zip:
         status = place.stat()
         yield [
             File(

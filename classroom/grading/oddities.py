@@ -16,7 +16,7 @@ from classroom.grading.passing import checks_named_in
 ODD = {
     "the network": {"socket", "requests", "urllib", "http", "ftplib", "aiohttp"},
     "other programs": {
-        *("subprocess", "multiprocessing", "ctypes", "pty", "os.system", "os.popen"),
+        *("subprocess", "ctypes", "pty", "os.system", "os.popen"),
         *("os.fork", "os.kill", "os._exit", "os.execv", "os.posix_spawn"),
     },
     "files": {
@@ -24,7 +24,8 @@ ODD = {
         *("os.walk", "os.scandir"),
     },
     "Python's inner workings": {
-        *("gc", "inspect", "importlib", "builtins", "sys.modules", "sys._getframe"),
+        *("inspect", "importlib", "builtins", "sys.modules", "sys._getframe"),
+        *("gc.get_objects", "gc.get_referrers", "gc.get_referents", "gc.callbacks"),
         *("__main__", "sys.settrace", "sys.setprofile", "sys.meta_path"),
         *("pkgutil", "pydoc", "runpy"),
     },
@@ -41,7 +42,9 @@ INNER = {
 }
 HARMLESS = {
     *("matplotlib", "time", "timeit", "capture", "pinfo", "pinfo2", "precision"),
-    *("config", "load_ext", "autoreload", "who", "whos"),
+    *("config", "load_ext", "autoreload", "who", "whos", "pip", "conda", "debug"),
+    *("pdb", "xmode", "pwd", "cd", "ls", "html", "latex", "markdown", "history"),
+    *("lsmagic", "magic", "prun", "memit", "pylab", "tensorboard"),
 }
 CHECKS = {"check", "vit_check"}  # names of the package: import vit_check as check
 SPELLED = re.compile(r"vit_(?:steps|doctor|check)(?:\.\w+)+")

@@ -22,7 +22,8 @@ MOST_STEPS = 20  # for each node of a cell's tree; honest work takes three
 LONGEST_PATH = 200
 DEEPEST = 8  # attributes in a row that are kept
 OPTIONS = re.compile(r"(\s*-\w+(\s+\d+)?)*\s*")  # of a magic
-TIMING = {"time", "timeit", "capture"}  # magics that run code
+TIMING = {"time", "timeit", "capture", "prun", "memit"}  # magics that run code
+INSTALL = re.compile(r"(python3? -m )?(pip3?|conda) install [\w\s.,<>=~\[\]+-]*")
 BUILTINS = {*dir(builtins), "__builtins__", "get_ipython"}
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -289,11 +290,15 @@ class _Notebook:
         if isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_magic"):
             self._magic(node.args)
             return
+        if _installs(node):
+            self.seen.magics.add("pip")
+            return
         self._visit(node.func, "called")
         paths = {origin.path for origin in self._chain(node.func)}
         called = min(paths, default=_spelled(node.func)).removeprefix("builtins.")
         for argument in arguments:
-            self._visit(argument, called)
+            if called != "str" or not _asks_for_the_shell(argument):
+                self._visit(argument, called)
         if paths & {"builtins.eval", "builtins.exec", "builtins.compile"}:
             self.strings += filter(None, map(_text, node.args[:1]))
 
@@ -425,7 +430,19 @@ def _asks_whether_defined(node: ast.Compare) -> bool:
     """Return whether this is a harmless test such as ``"x" in globals()``."""
     (*_, of), (*_, how) = node.comparators, node.ops
     is_in = len(node.ops) == 1 and isinstance(how, ast.In | ast.NotIn)
-    return is_in and _spelled(of) in ("globals()", "locals()")
+    return is_in and _spelled(of) in ("globals()", "locals()", "sys.modules")
+
+
+def _asks_for_the_shell(node: ast.expr) -> bool:
+    """Return whether this is a call of ``get_ipython()``."""
+    named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    return named and node.func.id == "get_ipython"
+
+
+def _installs(node: ast.Call) -> bool:
+    """Return whether this is ``!pip install`` of some packages and does no more."""
+    text = _text(node.args[0]) if len(node.args) == 1 else ""
+    return bool(INSTALL.fullmatch(text)) and _spelled(node.func).endswith(".system")
 
 
 def _spelled(node: ast.AST) -> str:

@@ -23,7 +23,10 @@ SHOWN = 50_000  # characters of a cell or an output
 ADDRESS = re.compile(
     r"https?://|mailto:|#|data:image/|[\w.-]+([/?#]|$)", flags=re.IGNORECASE
 )
-SUMMARY = re.compile(r"<details><summary>([^<\n]{1,80})</summary>|</details>")
+FOLDED = re.compile(
+    r"<details><summary>([^<\n]{1,80})</summary>((?:(?!<details>).)*?)</details>",
+    re.DOTALL,
+)
 
 # Characters that reverse text or are invisible. Joiners stay: some scripts need them.
 CONTROLS = re.compile(
@@ -69,9 +72,14 @@ def markdown(source: str) -> Markup:
     if len(source) > RENDERED:
         note = '<p class="note">It is too long to be set as Markdown.</p>'
         return plain(source) + Markup(note)
-    # The exercises fold their hints with HTML, which would be shown as text.
-    source = SUMMARY.sub(lambda match: f"**{match[1]}**" if match[1] else "", source)
-    return Markup(_markdown().render(source))
+    # The exercises fold their hints and solutions with HTML.
+    text, *folds = FOLDED.split(source)
+    shown = Markup(_markdown().render(text))
+    for summary, inside, rest in zip(*[iter(folds)] * 3, strict=True):
+        fold = Markup("<details><summary>{}</summary>{}</details>")
+        shown += fold.format(summary, Markup(_markdown().render(inside)))
+        shown += Markup(_markdown().render(rest))
+    return shown
 
 
 class _Markdown(MarkdownIt):
@@ -121,5 +129,10 @@ def _environment() -> Environment:
     )
     environment.filters |= {"plain": plain, "code": code, "markdown": markdown}
     environment.filters["strip_ansi"] = strip_ansi
-    environment.globals["colours"] = Markup(HtmlFormatter().get_style_defs(".code"))
+    light, dark = (
+        HtmlFormatter(style=style, nobackground=True).get_style_defs(".code")
+        for style in ("xcode", "monokai")
+    )
+    dark = f"@media (prefers-color-scheme: dark) {{\n{dark}\n}}"
+    environment.globals["colours"] = Markup(f"{light}\n{dark}")
     return environment

@@ -120,8 +120,10 @@ def why_failed(
         return next(iter(refused.values()))
     if not attempt.ended_well:
         errors = [o for o in attempt.outputs if o.output_type == "error"]
+        if errors and errors[-1].ename == "NotImplementedError":
+            return "It is not written yet: it raises NotImplementedError."
         if errors:
-            return f"{errors[-1].ename}: {errors[-1].evalue}"
+            return f"{errors[-1].ename}: {errors[-1].evalue}".rstrip(": ")
         return "The cell ended with an error that was not shown."
     if word not in attempt.words:
         return "The cell did not run to its end."

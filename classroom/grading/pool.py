@@ -1,9 +1,11 @@
 """Grade many submissions at once, each in a process that may end in any way."""
 
+import errno
 from collections.abc import Iterable, Iterator
 
 from classroom.grading import worker
 from classroom.grading.course import Course
+from classroom.grading.disk import DISK_FULL
 from classroom.grading.intake import Submission
 from classroom.grading.processes import run_each
 from classroom.grading.result import VERSION, Result, Terms
@@ -33,6 +35,8 @@ def grade_all(
         submission, assignment, *_ = ended.arguments
         # An old result in the folder may be of another version of the submission.
         result = finished(submission, assignment, course)
+        if ended.exitcode == DISK_FULL:
+            raise OSError(errno.ENOSPC, "No space left on device")
         if result is not None:
             yield result
         else:
@@ -43,6 +47,8 @@ def grade_all(
             second.append((submission, assignment, course, terms, why))
     for ended in run_each(worker.main, second, 1, seconds):
         submission, assignment, *_ = ended.arguments
+        if ended.exitcode == DISK_FULL:
+            raise OSError(errno.ENOSPC, "No space left on device")
         yield finished(submission, assignment, course) or _unfinished(
             submission, assignment, course, ended.exitcode
         )

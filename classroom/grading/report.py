@@ -8,6 +8,7 @@ from classroom.grading.copies import Copies, Work, copies
 from classroom.grading.course import Course
 from classroom.grading.page import page
 from classroom.grading.result import Result
+from classroom.grading.versions import INSTEAD
 from vit_steps.checkpoint import write_whole
 
 LINES = 20  # lines about one student in one section
@@ -34,6 +35,7 @@ class Section:
     title: str
     meaning: str
     entries: list[Entry]
+    folded: bool = False  # for there is nothing to do about it
 
 
 def write_report(
@@ -45,8 +47,12 @@ def write_report(
         left_out: a sentence for each file that was not graded.
         plain: the results whose feedback page does not show the notebook.
     """
-    sections = _sections(results, left_out, plain)
-    text = page("report.html", sections=[s for s in sections if s.entries])
+    sections = [s for s in _sections(results, left_out, plain) if s.entries]
+    text = page(
+        "report.html",
+        open=[section for section in sections if not section.folded],
+        folded=[section for section in sections if section.folded],
+    )
     write_whole(course.root / "oddities.html", text.encode("utf-8", "replace"))
 
 
@@ -88,28 +94,39 @@ def _sections(
         "to ask them, and no proof. Names of variables and comments do not count.",
         _same_work(results),
     )
+    others = [line for line in left_out if INSTEAD in line]
+    yield Section(
+        "Not graded",
+        "Files that are no notebooks, could not be read, or belong to no exercise set.",
+        [Entry(None, [line]) for line in left_out if line not in others],
+    )
     yield Section(
         "Run again by itself",
         "The first run was not a fair one. The mark is that of the second, in which "
         "no other notebook was running.",
         [Entry(r, [r.again]) for r in results if r.again],
+        folded=True,
     )
     yield Section(
         "Feedback without the notebook",
         "Making a page of the notebook took too much time or room. The page has the "
         "mark and the reasons alone.",
         [Entry(r, []) for r in plain],
+        folded=True,
     )
     yield Section(
-        "Not graded",
-        "Files that are no notebooks, belong to no exercise set, or were handed in "
-        "anew later.",
-        [Entry(None, [line]) for line in left_out],
+        "Other attempts",
+        "Of several notebooks of one student, the last counts, but never the one that "
+        "was handed out.",
+        [Entry(None, [line]) for line in others],
+        folded=True,
     )
     yield Section(
         "Put right without harm",
-        "What uploads and other programs had changed. There is nothing to do.",
+        "What uploads, other programs and slips had changed. It cost nobody a mark, "
+        "and the student's page says the same.",
         [Entry(r, r.changes) for r in results if r.changes],
+        folded=True,
     )
 
 

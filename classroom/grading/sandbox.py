@@ -39,6 +39,7 @@ SETTINGS = (
 )
 OF_PROC = {"cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version"}
 ENVIRONMENT = {
+    "PIP_RETRIES": "0",  # there is no network to wait for
     "HOME": HOME,
     "PATH": "/usr/bin:/bin",
     "LANG": "C.UTF-8",

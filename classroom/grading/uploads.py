@@ -22,6 +22,7 @@ from typing import IO
 from classroom.grading.limits import MIB
 
 ZIP_OR_NOTEBOOK = re.compile(r"\.(zip|ipynb(\.json|\.txt)?)$", re.IGNORECASE)
+MAYBE_NOTEBOOK = re.compile(r"\.(json|txt)$", re.IGNORECASE)  # the content decides
 IGNORED = re.compile(r"__MACOSX|\.ipynb_checkpoints|\.git|\.DS_Store|\._.*", re.DOTALL)
 # With other methods a few bytes can unpack to gigabytes, all in one step.
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -60,6 +61,10 @@ class File:
     @property
     def is_notebook(self) -> bool:
         return not self.is_zip and bool(ZIP_OR_NOTEBOOK.search(self.path))
+
+    @property
+    def is_maybe_notebook(self) -> bool:
+        return not self.is_notebook and bool(MAYBE_NOTEBOOK.search(self.path))
 
     @property
     def ignored(self) -> bool:

@@ -1,16 +1,24 @@
 """Read the notebooks that one student has handed in, and sort them by exercise set."""
 
 import hashlib
+import json
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from pathlib import Path
 
+from nbformat.notebooknode import NotebookNode
+
+from classroom.grading.cells import plain
 from classroom.grading.identity import Label
 from classroom.grading.limits import MIB, Limits
+from classroom.grading.restore import Unreadable, read
 from classroom.grading.uploads import File, Unread, in_zip_of_student, shown
 from classroom.release.assignment import Assignment, likeness
 
 LIKE_ENOUGH = 0.2
+INSTEAD = "was graded instead, by the same student and"
+DEEPEST = 3  # zips in each other
+LONGEST = 4 * MIB  # of a notebook that is looked into, to choose one of several
 
 
 @dataclass(frozen=True, order=True)
@@ -20,11 +28,17 @@ class Version:
     Attributes:
         recognised: whether it contains enough of the set. If not, the set was chosen by
             the file's name, or because there is no other.
+        begun: whether anything was written in it. It is the handout if not.
+        minute: of its date. Copying and unpacking give many files one date.
+        written: characters that were written in it.
         digest: the name under which it is kept.
     """
 
     recognised: bool
+    begun: bool
     turn: int
+    minute: int
+    written: int
     time: float
     path: str
     digest: str
@@ -64,7 +78,8 @@ class Reader:
     ) -> None:
         self.versions: dict[str, list[Version]] = {}
         self._assignments, self._keep, self._limits = assignments, keep, limits
-        self._newest: list[tuple[int, float, int, Label, File]] = []  # a heap
+        # a heap
+        self._newest: list[tuple[bool, int, float, int, Label, File]] = []
         self._added = 0
         self._uploads = limits.uploads
         self._room = {"notebook": limits.upload_bytes, "zip": limits.zip_bytes}
@@ -75,7 +90,8 @@ class Reader:
         if not self._wanted(file):
             return
         self._added += 1
-        heappush(self._newest, (label.turn, file.time, self._added, label, file))
+        sure = not file.is_maybe_notebook
+        heappush(self._newest, (sure, label.turn, file.time, self._added, label, file))
         if len(self._newest) > self._limits.uploads:
             self._refuse(heappop(self._newest)[-1])
 
@@ -89,6 +105,10 @@ class Reader:
         for *_, label, file in sorted(self._newest, reverse=True):
             read = self._zip if file.is_zip else self._notebook
             read(label, file)
+        for name, versions in self.versions.items():
+            if len(versions) > 1:
+                release = next(a.release for a in self._assignments if a.name == name)
+                self.versions[name] = [self._looked_into(v, release) for v in versions]
 
     def sentences(self, whose: str) -> list[str]:
         """Return sentences about what is not graded, and why."""
@@ -96,11 +116,15 @@ class Reader:
             last = max(versions)
             for other in versions:
                 if other.digest != last.digest:
-                    alike = other.recognised == last.recognised
-                    why = "later" if alike else "more like the exercise set"
+                    why = "later"
+                    if other.minute >= last.minute and other.turn >= last.turn:
+                        why = "with more in it"
+                    if not other.begun:
+                        why = "with more in it than was handed out"
+                    if other.recognised != last.recognised:
+                        why = "more like the exercise set"
                     self._about_notebooks.add(
-                        f"{shown(other.path)}: {shown(last.path)} was graded instead, "
-                        f"by the same student and {why}."
+                        f"{shown(other.path)}: {shown(last.path)} {INSTEAD} {why}."
                     )
         found = self._about_notebooks.sentences(whose)
         found += self._about_others.sentences(whose)
@@ -111,7 +135,7 @@ class Reader:
     def _wanted(self, file: File) -> bool:
         if file.ignored or (file.is_folder and not file.trouble):
             return False
-        if not (file.is_notebook or file.is_zip):
+        if not (file.is_notebook or file.is_zip or file.is_maybe_notebook):
             trouble = file.trouble or "not a notebook"
             self._about_others.add(f"{shown(file.path)}: {trouble}.")
         elif file.trouble:
@@ -137,20 +161,22 @@ class Reader:
             f"{self._limits.zip_bytes / MIB:g} MiB of zips."
         )
 
-    def _zip(self, label: Label, file: File) -> None:
+    def _zip(self, label: Label, file: File, depth: int = 1) -> None:
         if not self._takes(file, "zip", file.size):
             return
         try:
             with in_zip_of_student(file, self._keep) as files:
-                for one in sorted(files, key=lambda one: one.time, reverse=True):
+                for one in sorted(files, key=_sure_and_new, reverse=True):
                     one = replace(one, path=f"{file.path[:-4]}/{one.path}")
                     if not self._wanted(one):
                         continue
-                    if one.is_zip:
-                        reason = "in a zip, and zips in zips are not opened"
-                        self._about_notebooks.add(f"{shown(one.path)}: {reason}.")
-                    else:
+                    if not one.is_zip:
                         self._notebook(label, one)
+                    elif depth < DEEPEST:
+                        self._zip(label, one, depth + 1)
+                    else:
+                        reason = f"in {depth} zips, and no more are opened"
+                        self._about_notebooks.add(f"{shown(one.path)}: {reason}.")
         except Unread as error:
             self._about_notebooks.add(f"{shown(file.path)}: {error}.")
 
@@ -164,9 +190,12 @@ class Reader:
             self._about_notebooks.add(f"{shown(file.path)}: {error}.")
             return
         # The content decides, and if that is not enough, the file's name.
-        like = likeness(data, self._assignments)
+        like = likeness(in_utf_8(data), self._assignments)
         name = max(like, key=lambda name: like[name])
         recognised = like[name] >= LIKE_ENOUGH
+        if not recognised and file.is_maybe_notebook:
+            self._about_others.add(f"{shown(file.path)}: not a notebook.")
+            return
         if not recognised and len(like) > 1:
             named = [name for name in like if name.lower() in file.path.lower()]
             if not named:
@@ -177,13 +206,41 @@ class Reader:
         self.versions.setdefault(name, []).append(
             Version(
                 recognised,
+                True,
                 label.turn,
+                int(file.time // 60),
+                0,
                 file.time,
                 file.path,
                 keep_file(data, self._keep),
                 label.late,
             )
         )
+
+    def _looked_into(self, version: Version, release: NotebookNode) -> Version:
+        """Return the version with the number of characters that were written in it."""
+        data = (self._keep / version.digest).read_bytes()
+        if len(data) > LONGEST:
+            return replace(version, written=LONGEST)
+        given = {plain(cell.source) for cell in release.cells}
+        try:
+            cells = read(data, self._limits)
+        except Unreadable:
+            return replace(version, begun=False)
+        written = sum(len(c.source) for c in cells if plain(c.source) not in given)
+        return replace(version, begun=written > 0, written=written)
+
+
+def _sure_and_new(file: File) -> tuple[bool, float]:
+    return not file.is_maybe_notebook, file.time
+
+
+def in_utf_8(data: bytes) -> bytes:
+    """Return the text of a file in UTF-16 or UTF-32 in the bytes of UTF-8."""
+    encoding = json.detect_encoding(data)
+    if encoding.startswith("utf-8"):
+        return data
+    return data.decode(encoding, "replace").encode("utf-8", "replace")
 
 
 def keep_file(data: bytes, keep: Path) -> str:

@@ -25,11 +25,12 @@ from traitlets.config import Config
 
 from classroom.grading.copies import own_work
 from classroom.grading.course import Course
+from classroom.grading.disk import DISK_FULL, is_full_disk
 from classroom.grading.execute import SandboxedExecute
 from classroom.grading.intake import Submission
 from classroom.grading.limits import MIB
 from classroom.grading.oddities import odd_source
-from classroom.grading.restore import Unreadable, read, restore
+from classroom.grading.restore import CODE_PAGES, Unreadable, encoding_of, read, restore
 from classroom.grading.result import Result, Terms
 from classroom.grading.sandbox import hand_over
 from classroom.release.assignment import Assignment
@@ -63,6 +64,12 @@ def grade(
         result.status, result.sentence = "unreadable", str(error)
     else:
         result.changes, result.tampered = restored.changes, restored.tampered
+        encoding = encoding_of(submission.data)
+        if encoding in CODE_PAGES:
+            result.changes.append(
+                f"The file was saved in an old code page and read as {encoding}; "
+                "letters that are not English may be wrong in it."
+            )
         result.odd = odd_source(restored.nb, assignment.source)
         result.code, result.text = own_work(restored.nb, assignment.release)
         execute = run(restored.nb, assignment, course, terms)
@@ -157,6 +164,11 @@ def main(
     torch: Any = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
-    grade(submission, assignment, course, terms, again)
-    stream.flush()
+    try:
+        grade(submission, assignment, course, terms, again)
+        stream.flush()
+    except Exception as error:
+        if is_full_disk(error):
+            os._exit(DISK_FULL)
+        raise
     os._exit(0)  # threads that are still blocked must not keep the process alive

@@ -13,7 +13,7 @@ from classroom.grading.passing import checks_named_in
 from classroom.release.release import RELEASED, SOURCES, released, text_of
 from classroom.release.sets import SETS as SETS_FILE
 from classroom.release.sets import stale_sets
-from tests.classroom.bench.adversaries import tasks_of
+from tests.classroom.bench.submissions import tasks_of
 from tests.conftest import CHAPTERS, ROOT, read, tags
 from tests.patience import SECONDS
 

@@ -36,7 +36,7 @@ from classroom.grading.seccomp import open_filter
 from classroom.grading.usage import Usage
 from classroom.grading.versions import keep_file
 from classroom.grading.watchdog import UNREAD, Watchdog
-from tests.classroom.bench.adversaries import dump, solved, with_cell
+from tests.classroom.bench.submissions import dump, solved, with_cell
 from tests.classroom.in_sandbox import in_sandbox
 
 BURNERS = """

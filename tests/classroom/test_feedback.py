@@ -3,6 +3,7 @@
 A page that cannot be made costs no other student theirs.
 """
 
+import itertools
 import sys
 
 import nbformat
@@ -18,6 +19,10 @@ from classroom.grading.outputs import error_output
 from classroom.grading.page import RENDERED, SHOWN, code, markdown, page, plain, visible
 from classroom.grading.processes import start_server
 from classroom.grading.result import Result
+from classroom.grading.tasks import tasks_of
+from classroom.release.release import SOURCES
+from tests.conftest import REQUIRED
+from tests.patience import SECONDS
 from vit_steps.checkpoint import write_whole
 
 on_unix = pytest.mark.skipif(
@@ -93,12 +98,30 @@ def test_a_formula_lets_no_html_through():
     assert "<img" not in markdown("$<img src=x onerror=alert(1)>$")
 
 
-def test_hints_are_shown_unfolded():
+def test_hints_are_folded():
     hint = "<details><summary>Hint 1</summary>\n\nThink of `T`.\n\n</details>"
-    assert markdown(hint).split("\n")[:2] == [
-        "<p><strong>Hint 1</strong></p>",
-        "<p>Think of <code>T</code>.</p>",
-    ]
+    soup = BeautifulSoup(markdown(f"*Do*\n\n{hint}\n\n{hint}\n\n*so*"), "html.parser")
+    for fold in soup.find_all("details"):
+        assert fold.summary.extract().get_text() == "Hint 1"
+        assert fold.find("code").get_text() == "T"
+    assert len(soup.find_all("details")) == 2
+    assert [tag.get_text() for tag in soup.find_all("em")] == ["Do", "so"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<details><summary>a</summary>",
+        "</details>" * 500,
+        "<details><summary>a</summary>" * 100 + "</details>" * 100,
+        "<details><summary><b>a</b></summary>x</details>",
+        "<details open onclick=x><summary>a</summary>x</details>",
+    ],
+)
+def test_a_fold_hides_nothing_that_follows(text):
+    soup = BeautifulSoup(markdown(f"{text}\n\n*after*"), "html.parser")
+    assert soup.find("em").find_parent("details") is None
+    assert not soup.find_all(onclick=True)
 
 
 def test_invisible_characters_are_written_out():
@@ -202,6 +225,99 @@ def test_a_page_has_the_marks_and_what_was_written(course, exercises):
     assert soup.find(id="test-attend")
     policy = soup.find("meta", {"http-equiv": "Content-Security-Policy"})
     assert policy["content"].startswith("default-src 'none'")
+
+
+@on_unix
+def test_a_page_says_first_what_is_right_what_is_wrong_and_what_is_next(
+    course, exercises
+):
+    def change(nb, result):
+        cell_of(nb, "why").source = "They mix."
+        result.changes = ["1 cells had lost their names and were recognised."]
+        result.failures = {"test-attend": "the weights do not add up to 1"}
+        sentence = result.failures["test-attend"]
+        cell_of(nb, "test-attend").outputs = [error_output(FAILED, sentence)]
+
+    _, (soup,) = write_pages(course, graded(course, exercises, "dan", change))
+    text = " ".join(soup.get_text().split())
+    assert "Dan: 9 of 14 points. 2 more are still to be marked by a person." in text
+    assert "3 of 5 tasks are right. Go on with Task." in text
+    tasks = soup.find(class_="tasks").find_all("li")
+    states = ["right", "right", "right", "wrong", "waiting"]
+    assert [task["class"] for task in tasks] == [[state] for state in states]
+    assert "the weights do not add up to 1" in tasks[3].get_text()
+    assert "A person will read" in tasks[4].get_text()
+    assert "lost their names" in text and "This cost you nothing" in text
+    for link in soup.find(class_="tasks").find_all("a"):
+        assert soup.find(id=link["href"].removeprefix("#"))
+
+
+def test_every_task_of_every_set_has_a_title_and_hints():
+    for path in sorted(SOURCES.glob("*.ipynb")):
+        title, tasks = tasks_of(nbformat.read(path, as_version=4))
+        assert title.startswith("Exercises")
+        for number, task in enumerate(tasks, 1):
+            assert task.title.startswith(f"{number}. ")
+            assert [name for name, _ in task.hints][:2] == ["Hint 1", "Hint 2"]
+
+
+@on_unix
+def test_a_file_that_cannot_be_read_has_a_page_with_the_reason(course, exercises):
+    sent = Submission("lea", "Lea", "", exercises.name, "l.ipynb", course.root / "lea")
+    sent.kept.write_text("no")
+    result = Result.of(sent, exercises)
+    result.status, result.sentence = "unreadable", "The file is <not> text."
+    result.save(course)
+    gradebook.enter(result, course)
+    names, (soup,) = write_pages(course, result)
+    assert not names
+    assert "l.ipynb: The file is <not> text." in soup.get_text()
+    assert "0 of 14 points" in soup.get_text()
+
+
+@on_unix
+def test_pages_are_for_every_eye_and_every_width(course, exercises):
+    """axe finds nothing in light and dark, and nothing is wider than a phone."""
+    axe = pytest.importorskip("axe_playwright_python.base")
+    from playwright.sync_api import sync_playwright
+
+    from book.chromium import launch
+
+    def change(nb, result):
+        wide = "x = '" + "wide" * 100 + "'"
+        cell_of(nb, "attend").source = f"import torch\n\n\n{wide}  # a word"
+        cell_of(nb, "why").source = "Read `code` and [this](https://example.org)."
+        result.changes = ["A cell had lost its name and was recognised."]
+        result.failures = {"test-attend": "wrong"}
+        cell_of(nb, "test-attend").outputs = [
+            error_output(FAILED, "wrong"),
+            new_output("stream", text="wide" * 100),
+        ]
+
+    write_pages(course, graded(course, exercises, "wim", change))
+    page_of = course.feedback("wim", exercises.name)
+    options = {"rules": {"target-size": {"enabled": True}}}
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        if browser is None:
+            say = pytest.fail if "browser" in REQUIRED else pytest.skip
+            say("no Chromium, Chrome or Edge is installed")
+        for width, scheme in itertools.product((390, 1280), ("light", "dark")):
+            context = browser.new_context(
+                viewport={"width": width, "height": 800},
+                color_scheme=scheme,
+                bypass_csp=True,  # for axe, which is a script
+            )
+            tab = context.new_page()
+            tab.set_default_timeout(1000 * SECONDS)
+            tab.goto(page_of.as_uri())
+            tab.evaluate(axe.AXE_SCRIPT)
+            found = tab.evaluate("options => axe.run(options)", options)["violations"]
+            assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found] == []
+            across = "document.documentElement.scrollWidth"
+            assert tab.evaluate(across) <= width
+            context.close()
+        browser.close()
 
 
 def too_large(nb, result):

@@ -1,6 +1,7 @@
 """Test that every sort of submission gets the mark it deserves, and does no harm."""
 
 import hashlib
+import sys
 
 import nbformat
 import pytest
@@ -9,7 +10,8 @@ from bs4 import BeautifulSoup
 from classroom.grading.course import Course
 from classroom.grading.grade import grade_class
 from classroom.grading.gradebook import marks
-from tests.classroom.bench.adversaries import kinds
+from tests.classroom.bench.adversaries import honest, kinds
+from tests.classroom.bench.edited import edited
 from tests.classroom.in_sandbox import QUICK, in_sandbox, table
 from tests.classroom.shared_runs import sharing_runs
 
@@ -64,6 +66,9 @@ def test_each_gets_the_mark_it_deserves(name, graded, exercises):
     [
         ("stripped of metadata", "right"),
         ("graded cells deleted", "right"),
+        ("UTF-16 without a mark", "right"),
+        ("joined to the tests", "right"),
+        ("cut out", "right"),
         ("notebook format 3", "right"),
         ("notebook format 4.0", "right"),
         ("edits the tests", "empty"),
@@ -91,17 +96,35 @@ def test_what_was_tampered_with_is_reported(graded):
         "skips the tests",
         "makes the tests text",
         "raises its own points",
-        "graded cells deleted",
     ):
         assert found[name][0].tampered, name
-    honest = ("right", "half right", "asks where it stands")
-    for name in (*honest, "stripped of metadata", "notebook format 3"):
+    for name in ("graded cells deleted", "stripped of metadata", "notebook format 3"):
+        assert found[name][0].changes, name
         assert not found[name][0].tampered, name
         assert not found[name][0].odd, name
     for name in ("opens a socket", "reads the gradebook", "redefines the checks"):
         assert found[name][0].odd, name
     page = (course.root / "oddities.html").read_text()
     assert "locked cell was changed" in page
+
+
+@in_sandbox
+@pytest.mark.parametrize("name", [kind.name for kind in (*honest(), *edited())])
+def test_nobody_honest_is_accused(name, graded):
+    """Whatever an editor, a drive or a platform has done to a notebook."""
+    result, mark = graded[1][name]
+    assert not result.tampered
+    assert not result.odd
+    assert mark.waiting == (name != "empty")
+
+
+@in_sandbox
+def test_a_test_says_how_its_answer_ended(graded):
+    """Syntax of a later Python than the one that grades is no riddle to its author."""
+    result, _ = graded[1]["syntax that is not read"]
+    said = result.failures["test-attend"]
+    assert "The cell with the answer had ended with SyntaxError" in said
+    assert f"Python {sys.version_info[0]}." in said
 
 
 @in_sandbox

@@ -1,25 +1,32 @@
 """Test a whole run: it can be stopped at any moment, and is refused with a reason."""
 
+import errno
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import zipfile
 from dataclasses import replace
+from types import SimpleNamespace
 
 import nbformat
 import pytest
+from sqlalchemy.exc import OperationalError
 
-from classroom.grading import gradebook, proof, sandbox
+from classroom.grading import gradebook, pool, proof, sandbox, worker
 from classroom.grading.__main__ import main
 from classroom.grading.course import Course
+from classroom.grading.disk import DISK_FULL, is_full_disk
 from classroom.grading.grade import Refused, grade_class
-from classroom.grading.result import Result
+from classroom.grading.intake import Submission
+from classroom.grading.processes import Ended, run_each
+from classroom.grading.result import Result, Terms
 from classroom.grading.sandbox import run_sandboxed
-from tests.classroom.bench.adversaries import dump, solved
+from tests.classroom.bench.submissions import dump, solved
 from tests.classroom.in_sandbox import QUICK, in_sandbox, table
 from tests.classroom.shared_runs import sharing_runs
 from tests.classroom.small_exercises import write_source
@@ -215,6 +222,88 @@ def test_contested_work_is_graded_and_in_no_table_for_import(exercises, tmp_path
     (place / "ADA.ipynb").unlink()
     assert main(command) == 0
     assert [row[3] for row in table(out / "canvas-05_heads.csv")[2:]] == ["Ada", "bob"]
+
+
+def no_room(*arguments, **keywords):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def no_room_for_shutil(*arguments, **keywords):
+    raise shutil.Error([("a", "b", "[Errno 28] No space left on device")])
+
+
+def no_room_for_sqlite(*arguments, **keywords):
+    raise OperationalError("INSERT", {}, Exception("database or disk is full"))
+
+
+@pytest.mark.parametrize(
+    "place, full",
+    [
+        ("classroom.grading.versions.keep_file", no_room),
+        ("classroom.grading.gradebook.prepare", no_room_for_shutil),
+        ("classroom.grading.gradebook.enter", no_room_for_sqlite),
+        ("classroom.grading.grade.write_marks", no_room),
+        ("classroom.grading.feedback.write_feedback", no_room),
+        ("classroom.grading.grade.write_report", no_room),
+    ],
+)
+def test_a_full_disk_ends_in_a_sentence(
+    place, full, exercises, tmp_path, monkeypatch, capsys
+):
+    """The same command goes on once there is room, and no mark is lost."""
+    monkeypatch.setattr("classroom.grading.grade.check_sandbox", lambda weak: None)
+    monkeypatch.setattr("classroom.grading.grade.prove", lambda *arguments: None)
+    monkeypatch.setattr("classroom.grading.grade.grade_all", graded_unread)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.ipynb").write_bytes(dump(solved(exercises)))
+    command = [str(tmp_path / "in"), "--out", str(tmp_path / "out")]
+    command += ["--source", str(exercises.path)]
+    with monkeypatch.context() as context:
+        context.setattr(place, full)
+        assert main(command) == 1
+    said = capsys.readouterr().err
+    assert "Stopped: There is no room left on the disk" in said
+    assert "give the same command again" in said
+    assert main(command) == 3
+    assert len(table(tmp_path / "out" / "marks.csv")) == 2
+
+
+def graded_unread(submissions, assignments, course, terms, jobs):
+    for submission in submissions:
+        result = Result.of(submission, assignments[submission.assignment])
+        result.status, result.sentence = "unreadable", "The file is empty."
+        result.save(course)
+        yield result
+
+
+def _no_room_in_a_worker(path):
+    worker.grade = no_room
+    sent, asked = SimpleNamespace(student="s"), SimpleNamespace(name="a")
+    worker.main(sent, asked, Course(path), Terms(), "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="grading needs Linux")
+def test_a_worker_without_room_ends_the_run_and_blames_nobody(
+    exercises, tmp_path, monkeypatch
+):
+    (ended,) = run_each(_no_room_in_a_worker, [(tmp_path,)], 1, 300.0)
+    assert ended.exitcode == DISK_FULL
+    sent = Submission("s", "s", "", exercises.name, "s", tmp_path / "s")
+    sent.kept.write_text("")
+    monkeypatch.setattr(
+        pool,
+        "run_each",
+        lambda t, tasks, *_: (Ended(task, DISK_FULL) for task in tasks),
+    )
+    named = {exercises.name: exercises}
+    with pytest.raises(OSError, match="No space left"):
+        list(pool.grade_all([sent], named, Course(tmp_path), Terms(), 1))
+    assert not list(tmp_path.glob("results/*/*.json"))
+
+
+def test_what_a_student_writes_is_no_full_disk():
+    for error in (ValueError, RuntimeError, nbformat.ValidationError):
+        assert not is_full_disk(error("No space left on device; disk is full"))
 
 
 look_for_the_packages = proof._check_imports

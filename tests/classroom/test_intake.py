@@ -22,7 +22,7 @@ from classroom.grading.limits import Limits
 from classroom.grading.marks import cell, write_marks
 from classroom.grading.result import Result
 from classroom.release.assignment import Assignment, likeness
-from tests.classroom.bench.adversaries import dump, solved
+from tests.classroom.bench.submissions import dump, solved
 from tests.classroom.in_sandbox import table
 from tests.classroom.small_exercises import write_source
 
@@ -677,15 +677,76 @@ def test_folders_of_any_depth_are_read(exercises, tmp_path):
     assert set(found) == {"mallory", "zoe"}
 
 
-def test_a_zip_in_a_zip_is_named_and_not_opened(exercises, tmp_path, export):
+def test_a_zip_in_a_zip_is_opened_and_a_nest_of_zips_is_named(
+    exercises, tmp_path, export
+):
+    data = dump(solved(exercises))
+    files = {}
+    for depth, student in enumerate(("ada", "bob", "carl", "dora")):
+        files[f"{student}.zip"] = data = zipped(None, {f"{depth}.zip": data})
+        if not depth:
+            data = files["ada.zip"] = zipped(None, {"x.ipynb": dump(solved(exercises))})
+    found, left_out = names_of(export(files), exercises, tmp_path)
+    assert set(found) == {"ada", "bob", "carl"}
+    assert left_out == ["dora/3/2/1.zip: in 3 zips, and no more are opened."]
+
+
+@pytest.mark.parametrize("ending", ["json", "txt", "JSON", "ipynb.json"])
+def test_a_notebook_with_another_ending_is_one(ending, exercises, tmp_path, export):
     good = dump(solved(exercises))
-    inner = zipped(None, {"work.ipynb": good})
-    outer = zipped(None, {"again.zip": inner, "x.ipynb": good})
-    place = export({"ada.zip": outer, "bob.zip": zipped(None, {"again.zip": inner})})
+    noise = {f"bob/{n}.json": b'{"cells": []}' for n in range(60)}
+    files = {f"ada.{ending}": good, "bob/x.ipynb": good, **noise}
+    found, left_out = names_of(export(files), exercises, tmp_path)
+    assert {name: one.data for name, one in found.items()} == {"ada": good, "bob": good}
+    assert "bob/59.json: not a notebook." in left_out
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+def test_a_notebook_in_other_unicode_is_recognised(
+    encoding, exercises, other, tmp_path
+):
+    text = dump(solved(other)).decode()
+    place = unzipped(tmp_path / "in", {"ada.ipynb": text.encode(encoding)})
+    (found,) = take_in(place, [exercises, other], tmp_path / "kept").submissions
+    assert found.assignment == "06_others"
+
+
+def dated(place, files):
+    """Write files of this content and this date, in seconds."""
+    for name, (data, seconds) in files.items():
+        path = place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        os.utime(path, (seconds, seconds))
+    return place
+
+
+def test_the_handout_beside_the_answer_is_not_graded(exercises, tmp_path):
+    """It may be newer, and it may have been run."""
+    run = solved(exercises, 0)
+    for one in run.cells:
+        if one.cell_type == "code":
+            one.outputs = [nbformat.v4.new_output("stream", text="said")]
+    good = dump(solved(exercises))
+    files = {"ada/a.ipynb": (good, 0), "ada/z.ipynb": (dump(run), 9999)}
+    files["zoe.ipynb"] = (good, 0)
+    found, left_out = names_of(dated(tmp_path / "in", files), exercises, tmp_path)
+    assert found["ada"].data == good
+    assert left_out == [
+        "ada/z.ipynb: ada/a.ipynb was graded instead, by the same student and with "
+        "more in it than was handed out."
+    ]
+
+
+def test_of_attempts_of_one_date_the_fullest_is_graded(exercises, tmp_path):
+    data = [dump(solved(exercises, tasks)) for tasks in (1, 3, 2)]
+    same = {f"ada/{n}.ipynb": (one, 60 + n) for n, one in enumerate(data)}
+    later = {f"bob/{n}.ipynb": (one, 600 * n) for n, one in enumerate(data)}
+    place = dated(tmp_path / "in", same | later)
     found, left_out = names_of(place, exercises, tmp_path)
-    assert set(found) == {"ada"}
-    reason = "in a zip, and zips in zips are not opened."
-    assert sorted(left_out) == [f"{n}/again.zip: {reason}" for n in ("ada", "bob")]
+    assert (found["ada"].data, found["bob"].data) == (data[1], data[2])
+    assert sum("with more in it." in sentence for sentence in left_out) == 2
+    assert sum("and later." in sentence for sentence in left_out) == 2
 
 
 def test_a_notebook_behind_thousands_of_other_files_is_found(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from classroom.grading import grade
-from tests.classroom.bench.adversaries import dump, solved
+from tests.classroom.bench.submissions import dump, solved
 from tests.conftest import ROOT
 from vit_check import judge
 from vit_check.judge import LONGEST_PATH, Judge

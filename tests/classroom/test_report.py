@@ -1,5 +1,7 @@
 """Test that the report names students and reasons, once each, briefly and safely."""
 
+import re
+
 import pytest
 from bs4 import BeautifulSoup
 
@@ -7,6 +9,7 @@ from classroom.grading import report
 from classroom.grading.course import Course
 from classroom.grading.report import LINES, LONGEST, write_report
 from classroom.grading.result import Result
+from classroom.grading.versions import INSTEAD
 
 
 def result(student, name, lms_id="", submission="", **about):
@@ -28,12 +31,13 @@ def read(tmp_path):
 
 def section(soup, title):
     """Return the words between a title and the next one, or None."""
-    found = soup.find("h2", string=title)
+    found = soup.find("h2", string=re.compile(rf"^{re.escape(title)}(: \d+)?$"))
     if found is None:
         return None
     words = []
-    for tag in found.find_next_siblings():
-        if tag.name == "h2":
+    tags = found.parent.find_next_siblings() if found.parent.name == "summary" else []
+    for tag in tags or found.find_next_siblings():
+        if tag.name in ("h2", "details"):
             break
         words.append(" ".join(tag.get_text(" ").split()))
     return words
@@ -58,18 +62,23 @@ def test_decisions_for_a_person_come_first(read):
         result("f", "F", again="The machine was too busy."),
         result("g", "G", changes=["2 cells had lost their names."]),
     ]
-    soup = read(results, ["x.pdf: not a notebook."], [results[4]])
+    left_out = ["x.pdf: not a notebook.", f"a.ipynb: b.ipynb {INSTEAD} later."]
+    soup = read(results, left_out, [results[4]])
     titles = [title.get_text() for title in soup.find_all("h2")]
     assert titles == [
         *("Needs a person", "Whose is it?", "Could not be read"),
-        *("Changed what is locked", "Unusual code", "Run again by itself"),
-        *("Feedback without the notebook", "Not graded", "Put right without harm"),
+        *("Changed what is locked", "Unusual code", "Not graded"),
+        *("Run again by itself: 1", "Feedback without the notebook: 1"),
+        *("Other attempts: 1", "Put right without harm: 1"),
     ]
+    folded = [title.get_text() for title in soup.select("details h2")]
+    assert folded == [title.get_text() for title in soup.find_all("h2")[6:]]
     for title, words in {
         "Whose is it?": "x and y claim to be the same student's.",
         "Run again by itself": "The machine was too busy.",
         "Feedback without the notebook": "E e, 05_heads",
         "Not graded": "x.pdf: not a notebook.",
+        "Other attempts": left_out[1],
     }.items():
         meaning, *rest = section(soup, title)
         assert len(meaning.split()) > 5
@@ -90,7 +99,9 @@ def test_those_with_the_same_file_are_one_line(read):
 
 def test_a_large_group_is_cut_with_a_word_about_it(read, monkeypatch):
     monkeypatch.setattr(report, "PEOPLE", 3)
-    results = [result(f"s{n}", f"S{n}", submission="1") for n in range(10)]
+    results = [
+        result(f"s{n}", f"S{n}", submission="1", text="They mix.") for n in range(10)
+    ]
     _, line = section(read(results), "The same work")
     assert line == "05_heads: S0 (s0), S1 (s1), S2 (s2) and 7 more: the same file."
 
@@ -126,3 +137,8 @@ def test_a_report_without_oddities_contains_nothing(read):
     soup = read([result("ada", "Ada")])
     assert soup.find("h2") is None
     assert "Nothing." in soup.get_text()
+
+
+def test_those_who_handed_in_what_was_handed_out_have_copied_nothing(read):
+    soup = read([result(name, name, submission="1") for name in "ab"])
+    assert soup.find("h2") is None

@@ -8,92 +8,54 @@ them; a cheat hands in none and has to get nothing.
 import copy
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell
-from nbgrader.utils import is_grade, is_solution
 
 from classroom.grading.execute import is_autograded
 from classroom.release.assignment import Assignment
-
-
-@dataclass(frozen=True)
-class Kind:
-    """One sort of submission.
-
-    Args:
-        make: assignment -> the bytes of a notebook.
-        solved: number of tasks -> how many of them are solved. Only tasks that tests
-            grade count.
-        readable: whether it can be graded at all.
-    """
-
-    name: str
-    make: Callable[[Assignment], bytes]
-    solved: Callable[[int], int]
-    readable: bool = True
-
-    def expected(self, assignment: Assignment) -> float:
-        """Return the mark it deserves, before a person marks the written answers."""
-        tasks = tasks_of(assignment)
-        points = assignment.points
-        solved = tasks[: self.solved(len(tasks))]
-        return sum(points[name] for task in solved for name in task.tests)
-
-
-@dataclass(frozen=True)
-class Task:
-    """The cells to fill in, and the cells that test them."""
-
-    solutions: tuple[str, ...]
-    tests: tuple[str, ...]
-
-
-def tasks_of(assignment: Assignment) -> list[Task]:
-    """Return each run of solution cells with the test cells that follow it."""
-    tasks: list[Task] = []
-    solutions: list[str] = []
-    for cell in assignment.release.cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-        if is_autograded(cell) and solutions:
-            tasks.append(Task(tuple(solutions), (name,)))
-            solutions = []
-        elif is_autograded(cell) and tasks:
-            last = tasks.pop()
-            tasks.append(Task(last.solutions, (*last.tests, name)))
-        elif is_solution(cell) and not is_grade(cell):
-            solutions.append(name)
-    return tasks
+from tests.classroom.bench.edited import edited
+from tests.classroom.bench.submissions import (
+    Kind,
+    all_of,
+    dump,
+    none_of,
+    solved,
+    tasks_of,
+    with_cell,
+)
 
 
 def kinds() -> list[Kind]:
     """Return all sorts of submissions."""
-    return [*honest(), *damaged(), *nuisances(), *cheats()]
+    return [*honest(), *edited(), *damaged(), *nuisances(), *cheats()]
 
 
 def honest() -> list[Kind]:
     return [
-        Kind("right", lambda a: dump(solved(a)), _all),
+        Kind("right", lambda a: dump(solved(a)), all_of),
         Kind("half right", _half_right, lambda count: count // 2),
-        Kind("empty", lambda a: dump(solved(a, 0)), _none),
+        Kind("empty", lambda a: dump(solved(a, 0)), none_of),
         Kind(
-            "asks where it stands", lambda a: dump(with_cell(solved(a), PROGRESS)), _all
+            "asks where it stands",
+            lambda a: dump(with_cell(solved(a), PROGRESS)),
+            all_of,
         ),
     ]
 
 
 def damaged() -> list[Kind]:
     return [
-        Kind("stripped of metadata", _stripped, _all),
-        Kind("graded cells deleted", _deleted, _all),
-        Kind("broken JSON", lambda a: dump(solved(a))[:-200], _none, readable=False),
-        Kind("not a notebook", lambda a: b'{"cells": 3}', _none, readable=False),
-        Kind("nested too deeply", lambda a: b"[" * 200_000, _none, readable=False),
-        Kind("notebook format 3", _format_3, _all),
-        Kind("notebook format 4.0", _format_4_0, _all),
-        Kind("cells twice", _cells_twice, _all),
+        Kind("stripped of metadata", _stripped, all_of),
+        Kind("graded cells deleted", _deleted, all_of),
+        Kind("broken JSON", lambda a: dump(solved(a))[:-200], none_of, readable=False),
+        Kind("not a notebook", lambda a: b'{"cells": 3}', none_of, readable=False),
+        Kind("nested too deeply", lambda a: b"[" * 200_000, none_of, readable=False),
+        Kind("notebook format 3", _format_3, all_of),
+        Kind("notebook format 4.0", _format_4_0, all_of),
+        Kind("cells twice", _cells_twice, all_of),
+        Kind("syntax that is not read", _unread_syntax, lambda count: count - 1),
     ]
 
 
@@ -101,10 +63,10 @@ def nuisances() -> list[Kind]:
     """Return right answers, with a cell before or after them that does harm."""
     others = [
         Kind("endless loop", _endless, lambda count: count - 1),
-        Kind("prints what was run", _prints_what_was_run, _all),
+        Kind("prints what was run", _prints_what_was_run, all_of),
     ]
     return others + [
-        Kind(name, lambda a, source=source: dump(with_cell(solved(a), source)), _all)
+        Kind(name, lambda a, source=source: dump(with_cell(solved(a), source)), all_of)
         for name, source in NUISANCES.items()
     ]
 
@@ -113,21 +75,20 @@ def cheats() -> list[Kind]:
     """Return notebooks without answers, with a cell that tries to get marks anyway."""
     cheats = [
         Kind(
-            name, lambda a, source=source: dump(with_cell(solved(a, 0), source)), _none
+            name,
+            lambda a, source=source: dump(with_cell(solved(a, 0), source)),
+            none_of,
         )
         for name, source in CHEATS.items()
     ]
     return [
         *cheats,
-        Kind("edits the tests", _edits_tests, _none),
-        Kind("skips the tests", _skips_tests, _none),
-        Kind("makes the tests text", _tests_as_text, _none),
-        Kind("raises its own points", _raises_points, _none),
+        Kind("edits the tests", _edits_tests, none_of),
+        Kind("skips the tests", _skips_tests, none_of),
+        Kind("makes the tests text", _tests_as_text, none_of),
+        Kind("raises its own points", _raises_points, none_of),
     ]
 
-
-# Runs after a successful attack, and destroys the attacker's own marks to reveal it.
-SPOIL = "vars(__import__('vit_check')).clear()"
 
 NUISANCES = {
     "memory hog": """
@@ -373,32 +334,6 @@ ip.run_cell = run_cell
 }
 
 
-def solved(assignment: Assignment, tasks: int | None = None) -> NotebookNode:
-    """Return the students' notebook with the first tasks solved, by default all."""
-    nb = copy.deepcopy(assignment.release)
-    groups = tasks_of(assignment)
-    count = len(groups) if tasks is None else tasks
-    names = {name for group in groups[:count] for name in group.solutions}
-    answers = {
-        cell.metadata.nbgrader["grade_id"]: cell.source
-        for cell in assignment.source.cells
-        if is_solution(cell)
-    }
-    for cell in nb.cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if name in names or (is_grade(cell) and is_solution(cell) and count):
-            cell.source = answers[name]
-    return nb
-
-
-def with_cell(nb: NotebookNode, source: str) -> NotebookNode:
-    """Insert one more cell, before the first that has to be filled in."""
-    source = source.replace("SPOIL", SPOIL)
-    first = next(i for i, cell in enumerate(nb.cells) if is_solution(cell))
-    nb.cells.insert(first, new_code_cell(source.strip(), id="one-more"))
-    return nb
-
-
 PROGRESS = """
 import vit_check as check
 
@@ -407,18 +342,6 @@ check.status(5)
 check.handed_out("softmax")
 check.handed_out(2, 5)
 """
-
-
-def dump(nb: NotebookNode) -> bytes:
-    return nbformat.writes(nb, version=4).encode()
-
-
-def _all(count: int) -> int:
-    return count
-
-
-def _none(count: int) -> int:
-    return 0
 
 
 def _half_right(assignment: Assignment) -> bytes:
@@ -461,13 +384,22 @@ def _cells_twice(assignment: Assignment) -> bytes:
     return json.dumps(nb).encode()
 
 
-def _endless(assignment: Assignment) -> bytes:
+def _last_answer(assignment: Assignment, source: str) -> bytes:
+    """Return right answers to all tasks but the last, and this source there."""
     tasks = tasks_of(assignment)
     nb = solved(assignment, len(tasks) - 1)
     for cell in nb.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") in tasks[-1].solutions:
-            cell.source = "while True:\n    pass"
+            cell.source = source
     return dump(nb)
+
+
+def _endless(assignment: Assignment) -> bytes:
+    return _last_answer(assignment, "while True:\n    pass")
+
+
+def _unread_syntax(assignment: Assignment) -> bytes:
+    return _last_answer(assignment, "def attend(q, k, v, mask=None):\n    return q +")
 
 
 def _prints_what_was_run(assignment: Assignment) -> bytes:

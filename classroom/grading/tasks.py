@@ -1,0 +1,88 @@
+"""Say of each task whether it is right, and if not, what is wrong and what may help."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from nbformat.notebooknode import NotebookNode
+from nbgrader.utils import is_grade, is_solution, is_task
+
+TITLE = re.compile(r"#+ +(.+)")
+HINT = re.compile(
+    r"<details><summary>(Hint[^<\n]{0,20})</summary>\s*(.*?)\s*</details>", re.DOTALL
+)
+
+
+@dataclass
+class Task:
+    """A task of the exercise set, with what became of it.
+
+    Attributes:
+        title: its heading.
+        hints: a title and a text each.
+        names: grade_id of each of its cells that has points.
+        wrong: why it did not pass, a sentence each.
+        unmarked: points of the answers that a person has not marked yet.
+    """
+
+    title: str
+    hints: list[tuple[str, str]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    score: float = 0.0
+    points: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+    unmarked: float = 0.0
+
+    @property
+    def state(self) -> str:
+        if self.score >= self.points:
+            return "right"
+        if self.wrong or not self.unmarked:
+            return "wrong"
+        return "waiting"
+
+
+def tasks_of(source: NotebookNode) -> tuple[str, list[Task]]:
+    """Return the title of an exercise set, and its tasks."""
+    title, tasks = "", [Task("Before the first task")]
+    for cell in source.cells:
+        heading = TITLE.match(cell.source) if cell.cell_type == "markdown" else None
+        if heading and cell.source.startswith("# "):
+            title = heading[1]
+        elif heading and cell.source.startswith("## "):
+            tasks.append(Task(heading[1]))
+        if cell.cell_type == "markdown" and not is_solution(cell):
+            tasks[-1].hints += HINT.findall(cell.source)
+        if is_grade(cell) or is_task(cell):
+            tasks[-1].names.append(cell.metadata.nbgrader["grade_id"])
+    return title, [task for task in tasks if task.names]
+
+
+def judge(
+    tasks: Iterable[Task],
+    cells: Iterable[NotebookNode],
+    failures: dict[str, str],
+    unmarked: Iterable[str],
+) -> None:
+    """Enter into the tasks what became of them.
+
+    Args:
+        cells: with nbgrader's score and points in their metadata.
+        unmarked: grade_id of each answer that a person still has to mark.
+    """
+    about = {
+        found["grade_id"]: found
+        for cell in cells
+        if "points" in (found := cell.metadata.get("nbgrader", {}))
+    }
+    waiting = {*unmarked}
+    for task in tasks:
+        for name in task.names:
+            if name not in about:
+                continue
+            task.score += about[name]["score"]
+            task.points += about[name]["points"]
+            if name in waiting:
+                task.unmarked += about[name]["points"]
+            elif name in failures:
+                task.wrong.append(failures[name])
