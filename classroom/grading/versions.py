@@ -7,7 +7,13 @@ from pathlib import Path
 
 from classroom.grading.identity import Label
 from classroom.grading.limits import MIB, Limits
-from classroom.grading.uploads import File, Unread, in_zip_of_student, shown
+from classroom.grading.uploads import (
+    NOTE,
+    File,
+    Unread,
+    in_zip_of_student,
+    shown,
+)
 from classroom.release.assignment import Assignment, likeness
 
 LIKE_ENOUGH = 0.2
@@ -110,6 +116,8 @@ class Reader:
 
     def _wanted(self, file: File) -> bool:
         if file.ignored or (file.is_folder and not file.trouble):
+            return False
+        if NOTE.fullmatch(file.path):
             return False
         if not (file.is_notebook or file.is_zip):
             trouble = file.trouble or "not a notebook"
