@@ -52,6 +52,12 @@ def in_words(assignment: Assignment) -> dict[str, float]:
     return {test.title: test.points for test in tests(assignment) if test.by_hand}
 
 
+def _whole(wrong: str) -> str:
+    """Return what a check says of an answer as a sentence that can stand alone."""
+    end = "" if wrong.endswith((".", "!", "?")) else "."
+    return f"{'Not right yet: ' * wrong[:1].islower()}{wrong}{end}"
+
+
 def results(
     assignment: Assignment, failures: dict[str, str], trouble: str, said: list[str]
 ) -> dict[str, Any]:
@@ -66,7 +72,8 @@ def results(
     for test in tests(assignment):
         if test.by_hand:
             continue
-        sentence = trouble or failures.get(test.name)
+        wrong = failures.get(test.name)
+        sentence = trouble or (wrong and _whole(wrong))
         found.append(
             {
                 "number": test.number,

@@ -12,6 +12,7 @@ python3 -m venv /opt/uv
 # PyTorch comes from its own index: 192 MB for processors, where the usual one has gigabytes of CUDA.
 /opt/uv/bin/uv pip install --python /opt/vit/bin/python --torch-backend cpu \
     -r requirements.txt -c constraints.txt
+/opt/uv/bin/uv pip uninstall --python /opt/vit/bin/python rfc3987-syntax || true # as environment/install.sh
 
 site=$(/opt/vit/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 cp -r packages/. "$site"
