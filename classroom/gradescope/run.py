@@ -1,8 +1,8 @@
-"""Grade the submission in front of us, in a container of Gradescope's.
+"""Grade the submission in front of us, in one of Gradescope's containers.
 
-There is no room for bubblewrap in such a container, which stands around one submission
-alone. The notebook runs as a user who can neither read nor write what belongs to the
-grader, and as everywhere the judge is another process.
+Docker lets no bubblewrap run inside. So the container is the wall around a submission,
+the notebook runs as a user who can neither read nor write what belongs to the grader,
+and as everywhere the judge is another process. Only the network stays open.
 """
 
 import json

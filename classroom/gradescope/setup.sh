@@ -3,6 +3,7 @@
 set -euo pipefail
 cd /autograder/source
 export UV_PYTHON_INSTALL_DIR=/opt/python # root's folder, the usual one, is closed to others
+export UV_NO_CACHE=1
 
 apt-get update
 apt-get install -y --no-install-recommends python3-venv

@@ -217,7 +217,6 @@ def test_a_wrong_answer_costs_its_points_and_is_named(container):
     "files, words",
     [
         ({}, "No notebook was found."),
-        ({"05.ipynb": b""}, "The file is empty."),
         ({"05.ipynb": b"{"}, "The file is not a whole notebook"),
     ],
 )
