@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -129,7 +130,8 @@ class Container:
 
 def _watch(pid, peak, ended):
     procfs = Procfs(Path("/proc"))
-    while not ended.wait(0.05):
+    while not ended.is_set():
+        time.sleep(0.05)
         with suppress(OSError, psutil.Error):  # one of them has just ended
             everyone = psutil.Process(pid).children(recursive=True)
             held = sum(procfs.look(process.pid).anonymous for process in everyone)
