@@ -16,6 +16,7 @@
 # make bench        compare speed, memory and import time with other libraries (about half an hour)
 # make bench-lab    time the answers of the lab (needs Chromium or Chrome)
 # make quiz         make the quiz, its key, Moodle's and Canvas's files, handouts and marking sheets   (SEED=2027 CHAPTERS=1-5)
+# make gradescope   make an autograder for Gradescope from an exercise set   (SET=05)
 # make grade        grade a class   (SUBMISSIONS=folder or zip)
 # make bench-grade  grade 200 made-up submissions of every sort
 # make mutants      change the right answers in one place each; test that the checks notice, list what they cannot name
@@ -34,7 +35,7 @@ FROM_NPM := book/scripts/node_modules/.package-lock.json
 FILES := find . \( -name .git $(foreach name,.github .venv node_modules _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
 
-.PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format new-check retrain bench bench-lab quiz grade bench-grade mutants clean
+.PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format new-check retrain bench bench-lab quiz gradescope grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -135,6 +136,9 @@ bench-lab: book
 quiz: .venv/ready
 	@$(BIN)/python -m classroom.assessment $(if $(SEED),--seed $(SEED)) $(if $(CHAPTERS),--chapters $(CHAPTERS))
 	@$(BIN)/python -m book.sheets _build/quiz/*.html
+
+gradescope: .venv/ready
+	@$(BIN)/python -m classroom.gradescope "$(SET)"
 
 grade: .venv/compiled
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Stopped: say what to grade: make grade SUBMISSIONS=folder" >&2; exit 1; }

@@ -3,9 +3,10 @@
     make grade SUBMISSIONS=folder
     python -m classroom.grading export.zip --out graded --jobs 4
 
-SUBMISSIONS is a folder or zip as Canvas or Moodle exports it, or one with a folder or a
-file for each student. If a run was stopped, in whatever way, the same command continues
-it; the same command also grades submissions that have been added since.
+SUBMISSIONS is a folder or zip as Canvas, Moodle, Blackboard or Brightspace exports it,
+or one with a folder or a file for each student. If a run was stopped, in whatever way,
+the same command continues it; the same command also grades submissions that have been
+added since.
 
 The exit status is 0; 1 if nothing could be graded, with a sentence that gives the
 reason; 3 if a submission needs a person.

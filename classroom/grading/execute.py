@@ -59,7 +59,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     that nbgrader gives full marks exactly if ``why_failed`` returns None for it.
 
     Attributes:
-        limits, visible, sandbox, cgroup: as in ``SandboxedKernelManager``.
+        limits, visible, sandbox, prefix, cgroup: as in ``SandboxedKernelManager``.
         judge: the process that decides whether the checks passed.
         failures: after a run, grade_id -> sentence.
         odd: after a run, the names that were found changed in the kernel.
@@ -72,6 +72,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     limits = AnyTrait(ORDINARY)
     visible = AnyTrait(())
     sandbox = AnyTrait(True)
+    prefix = AnyTrait(())
     judge = AnyTrait(None)
     cgroup = AnyTrait(None)
 
@@ -187,6 +188,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
                 limits=self.limits,
                 visible=self.visible,
                 sandbox=self.sandbox,
+                prefix=self.prefix,
                 cgroup=self.cgroup,
                 judge=Path(self.judge.path),
             )

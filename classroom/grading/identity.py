@@ -1,7 +1,7 @@
 """Decide which student handed in an upload.
 
-Only the outermost name decides: on Canvas and Moodle the platform writes that name,
-while every name further inside was chosen by a student.
+Only the outermost name decides: a platform writes it, or at least its beginning, while
+every name further inside was chosen by a student.
 """
 
 import hashlib
@@ -9,7 +9,9 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import pairwise
 
 from classroom.grading.uploads import MAYBE_NOTEBOOK, ZIP_OR_NOTEBOOK
@@ -32,6 +34,22 @@ ANONYMOUS = re.compile(
 MOODLE = re.compile(
     r"(?P<name>[^_]*)_(?P<id>[0-9]+)_assignsubmission_file(_.*)?", re.DOTALL
 )
+# Brightspace's folder 397063-2557369 - Ada Lovelace - Sep 24, 2024 926 PM, or a file
+# whose name begins like this. The first number is the student's, the second that of the
+# assignment. D2L describes it nowhere; it is as in those downloads that teachers'
+# scripts sort, such as rename_and_move.sh of saritonin/academic-shell-scripts.
+BRIGHTSPACE = re.compile(
+    r"(?P<id>[0-9]+)-[0-9]+ - (?P<name>.+?) ?- (?P<time>"
+    r"[A-Z][a-z]{2}[a-z.]* [0-9]{1,2}, [0-9]{4} [0-9]{3,4} [AP]M)( - .*)?",
+    re.DOTALL,
+)
+# Blackboard's file Exercises 5_ada1815_attempt_2024-09-24-21-26-05_work.ipynb: what the
+# teacher called it, the student's user name, a word in the language of the platform,
+# the time, the file's name; in nbgrader's guide, "Managing assignment files manually".
+BLACKBOARD = re.compile(
+    r".+?_(?P<name>[^_]+)_[^\W\d_]+_(?P<time>[0-9]{4}(?:-[0-9]{2}){5})(_.*|\.txt)",
+    re.DOTALL,
+)
 TURN = re.compile(r"-([0-9]{1,9})\.[\w.]+$")  # Canvas's, on a file sent again
 # A student's and a file's number on Canvas; the second has at least three digits.
 NUMBERS = re.compile(r"_[1-9][0-9]*(?=_[1-9][0-9]{2,}_)")
@@ -49,6 +67,8 @@ class Claim:
         lms_id: the platform's number for the student, or "".
         upload: the upload's full name if only that name ties a student's files
             together. Two such uploads are two claims, whatever student they name.
+            Blackboard's underlines can be a part of the user's name, so there it is all
+            that stands before the attempt.
         readings: if the author is in doubt, all beginnings of the upload's name with
             which the platform can have named a student, the shortest first.
     """
@@ -57,6 +77,7 @@ class Claim:
     lms_id: str = ""
     upload: str = ""
     readings: tuple[str, ...] = ()
+    by_platform: bool = field(default=False, compare=False)  # and by no student
 
     def student(self, contested: bool = False) -> str:
         """Return a name for files; if the claim is contested, one that no rival has."""
@@ -79,7 +100,7 @@ class Label:
 
 
 def label(path: str, exercise_sets: list[str]) -> Label:
-    """Read the outermost name of a path, as Canvas, Moodle or a teacher wrote it.
+    """Read the outermost name of a path, as a platform or a teacher wrote it.
 
     Students choose the names of their files, and some also their own names; both can
     contain what looks like a number written by the platform. A name that can be read in
@@ -87,20 +108,41 @@ def label(path: str, exercise_sets: list[str]) -> Label:
     student.
     """
     outermost = path.split("/", 1)[0]
-    platforms = MOODLE, ANONYMOUS, CANVAS
-    found = next(filter(None, (p.fullmatch(outermost) for p in platforms)), None)
+    platforms = MOODLE, ANONYMOUS, BRIGHTSPACE, BLACKBOARD
+    found = [match for p in platforms if (match := p.fullmatch(outermost))]
+    if not found and (on_canvas := CANVAS.fullmatch(outermost)):
+        found = [on_canvas]
     if not found:
         return Label(Claim(plain_name(outermost, exercise_sets), upload=outermost))
-    fields = found.groupdict(default="")
-    lms_id = fields.get("id", "")
-    own = outermost[: found.end("id" if lms_id else "name")]
-    readings = tuple(sorted({own, *_canvas_readings(outermost)}, key=len))
+    own = {
+        outermost[: one.end("id" if "id" in one.re.groupindex else "name")]
+        for one in found
+    }
+    readings = tuple(sorted(own.union(_canvas_readings(outermost)), key=len))
+    fields = found[0].groupdict(default="")
     # The platform's own reading is among them, so a single one must be right.
-    claim = Claim(fields["name"], lms_id)
+    claim = Claim(fields["name"], fields.get("id", ""), by_platform=True)
     if len(readings) > 1:
         claim = replace(claim, upload=outermost, readings=readings)
-    turn = TURN.search(fields.get("file", ""))
-    return Label(claim, bool(fields.get("late")), int(turn[1]) if turn else 0)
+    elif found[0].re is BLACKBOARD:
+        claim = replace(claim, upload=readings[0])
+    return Label(claim, bool(fields.get("late")), _turn(fields))
+
+
+def _turn(fields: dict[str, str]) -> int:
+    """Return a number that is higher for what was handed in later."""
+    if "time" not in fields:
+        turn = TURN.search(fields.get("file", ""))
+        return int(turn[1]) if turn else 0
+    if fields["time"][0].isdigit():
+        return int(fields["time"].replace("-", ""))
+    month, day, year, clock, half = fields["time"].split()
+    with suppress(ValueError):  # a month in another language
+        time = datetime.strptime(
+            f"{month[:3]} {day} {year} {clock:0>4} {half}", "%b %d, %Y %I%M %p"
+        )
+        return int(f"{time:%Y%m%d%H%M%S}")
+    return 0
 
 
 def _canvas_readings(outermost: str) -> list[str]:

@@ -171,18 +171,14 @@ def _without_wrapper(files: list[File], place: Path) -> list[File]:
     wrapper = f"{place.stem}/"
     own = [file for file in files if not File(file.path.split("/", 1)[0]).ignored]
     around = all(file.path.startswith(wrapper) for file in own)
-    if not around or _by_platform(label(wrapper, []).claim):
+    if not around or label(wrapper, []).claim.by_platform:
         return files
     return [replace(file, path=file.path.removeprefix(wrapper)) for file in own]
 
 
-def _by_platform(claim: Claim) -> bool:
-    return bool(claim.readings) or not claim.upload
-
-
 def _refuse_a_class_in_one_folder(found: Found, place: Path) -> None:
     claims = list({claim for claim, _ in found})
-    if len(claims) > 1 or _by_platform(claims[0]):
+    if len(claims) > 1 or claims[0].by_platform:
         return
     paths = [version.path for versions in found.values() for version in versions]
     folders = {path.split("/")[1] for path in paths if path.count("/") > 1}

@@ -70,6 +70,7 @@ class SandboxedKernelManager(AsyncKernelManager):
         judge: the socket at which the checks ask for a verdict.
         visible: files and folders visible inside it, besides Python's environment.
         sandbox: False starts the kernel without a sandbox, which protects nothing.
+        prefix: without a sandbox, the command that starts the one after it.
         cgroup: the group in which to create one for this kernel, or None.
     """
 
@@ -77,6 +78,7 @@ class SandboxedKernelManager(AsyncKernelManager):
     judge = AnyTrait(None)
     visible = AnyTrait(())
     sandbox = AnyTrait(True)
+    prefix = AnyTrait(())
     cgroup = AnyTrait(None)
 
     def __init__(self, **kwargs: Any) -> None:
@@ -110,7 +112,7 @@ class SandboxedKernelManager(AsyncKernelManager):
         python = [sys.executable, "-I", str(program), json.dumps(limits)]
         python += ["-f", self.connection_file, "--HistoryManager.enabled=False"]
         if not self.sandbox:
-            return python
+            return [*self.prefix, *python]
         seen = [self.folder, program, *self.visible, self.judge.parent]
         return sandboxed(python, self._filter, seen, {JUDGE: str(self.judge)})
 

@@ -88,6 +88,7 @@ class Terms:
 
     limits: Limits = ORDINARY
     sandbox: bool = True
+    prefix: tuple[str, ...] = ()  # before a kernel's command, without a sandbox
     weak: bool = False  # grade even if the sandbox is not tight
     visible: tuple[Path, ...] = ()
     cgroup: Path | None = None  # the group in which each kernel gets its own

@@ -23,7 +23,11 @@ from classroom.grading.limits import MIB
 
 ZIP_OR_NOTEBOOK = re.compile(r"\.(zip|ipynb(\.json|\.txt)?)$", re.IGNORECASE)
 MAYBE_NOTEBOOK = re.compile(r"\.(json|txt)$", re.IGNORECASE)  # the content decides
-IGNORED = re.compile(r"__MACOSX|\.ipynb_checkpoints|\.git|\.DS_Store|\._.*", re.DOTALL)
+IGNORED = re.compile(  # index.html is Brightspace's list of a class
+    r"__MACOSX|\.ipynb_checkpoints|\.git|\.DS_Store|\._.*|index\.html", re.DOTALL
+)
+# Blackboard's note on an attempt, which is there whatever was handed in.
+NOTE = re.compile(r".*_[0-9]{4}(-[0-9]{2}){5}\.txt", re.DOTALL)
 # With other methods a few bytes can unpack to gigabytes, all in one step.
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 LONGEST_LIST = 4 * MIB  # a zip's list of about 60,000 files

@@ -12,7 +12,13 @@ from classroom.grading.cells import plain
 from classroom.grading.identity import Label
 from classroom.grading.limits import MIB, Limits
 from classroom.grading.restore import Unreadable, read
-from classroom.grading.uploads import File, Unread, in_zip_of_student, shown
+from classroom.grading.uploads import (
+    NOTE,
+    File,
+    Unread,
+    in_zip_of_student,
+    shown,
+)
 from classroom.release.assignment import Assignment, likeness
 
 LIKE_ENOUGH = 0.2
@@ -134,6 +140,8 @@ class Reader:
 
     def _wanted(self, file: File) -> bool:
         if file.ignored or (file.is_folder and not file.trouble):
+            return False
+        if NOTE.fullmatch(file.path):
             return False
         if not (file.is_notebook or file.is_zip or file.is_maybe_notebook):
             trouble = file.trouble or "not a notebook"

@@ -118,6 +118,7 @@ def run(
                 limits=terms.limits,
                 visible=terms.visible,
                 sandbox=terms.sandbox,
+                prefix=terms.prefix,
                 cgroup=terms.cgroup,
                 judge=judge,
             )

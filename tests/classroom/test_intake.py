@@ -37,6 +37,10 @@ def names_of(place, exercises, tmp_path):
     return {s.student: s for s in taken.submissions}, taken.left_out
 
 
+BRIGHT = "500-9 - Ada Lovelace - Sep 24, 2024 926 PM"
+BLACK = "Set 5_ada1815_attempt_2024-09-24-21-26-05"
+
+
 @pytest.mark.parametrize(
     "path, student, lms_id",
     [
@@ -50,6 +54,11 @@ def names_of(place, exercises, tmp_path):
         ("anon_x7Yz2_456_05_heads.ipynb", "anon_x7Yz2", ""),
         ("LATE_anon_x7Yz2_456_05_heads-1.ipynb", "anon_x7Yz2", ""),
         ("Ada Lovelace_123_assignsubmission_file_7_890_x.ipynb", "Ada", "123"),
+        (f"{BRIGHT}/05_heads.ipynb", "Ada", "500"),
+        (f"{BRIGHT} - 05_heads.ipynb", "Ada", "500"),
+        ("500-9 - Ada L- Sept 4, 2024 926 PM - ada_1_900_x.ipynb", "Ada", "500"),
+        (f"{BLACK}_05_heads.ipynb", "ada1815", ""),
+        ("Ada_s set_ada1815_poging_2024-09-24-21-26-05_x.ipynb", "ada1815", ""),
         ("ada/05_heads.ipynb", "ada", ""),
         ("ada.ipynb", "ada", ""),
         ("05_heads_ada.ipynb", "ada", ""),
@@ -146,6 +155,18 @@ MALLORY = "Mallory M_501_assignsubmission_file_"
             "mallorym_1001_90001_/lovelaceada_1000_90000_x-99.ipynb",
             "1001",
         ),
+        (
+            f"{BRIGHT}/x.ipynb",
+            "501-9 - Mallory - Sep 24, 2024 927 PM - "
+            "500-9 - Ada Lovelace - Sep 25, 2024 926 PM - x.ipynb",
+            "501",
+        ),
+        (
+            f"{BLACK}_x.ipynb",
+            "Set 5_mallory_attempt_2024-09-24-21-26-05_"
+            "Set 5_ada1815_attempt_2024-09-25-21-26-05_x.ipynb",
+            "",
+        ),
         ("ada/x.ipynb", "mallory/ada/x-99.ipynb", ""),
         ("ada.ipynb", f"mallory.zip/{ADA}/x-99.ipynb", ""),
     ],
@@ -214,6 +235,7 @@ def test_a_zip_or_folder_keeps_the_identity_that_the_platform_gave(
             "lovelaceada_500_assignsubmission_file__1001_90001_x-99.ipynb",
         ),
         ("anon_x7yz2_1000_90000_x.ipynb", "anon_x7yz2_1001_90001_x-99.ipynb"),
+        (f"{BRIGHT}/x.ipynb", f"{BRIGHT.replace('Lovelace', 'King')}/x.ipynb"),
         ("ada/x.ipynb", "ada.ipynb"),
         ("ada/x.ipynb", "Ada/x.ipynb"),
         ("ada.ipynb", "ADA.ipynb"),
@@ -236,6 +258,21 @@ def test_two_claims_on_one_identity_are_a_question(
         for path in files if submission.contested else []:
             assert path.removesuffix("/x.ipynb") in submission.contested
     assert not left_out
+
+
+def test_users_of_blackboard_whose_names_end_alike_are_a_question(exercises, tmp_path):
+    """The file's name does not show where the user's name begins."""
+    other = BLACK.replace("ada", "m_ada")
+    files = {
+        f"{BLACK}_x.ipynb": dump(solved(exercises)),
+        f"{other}_x.ipynb": dump(solved(exercises, 1)),
+    }
+    found, _ = names_of(unzipped(tmp_path / "in", files), exercises, tmp_path)
+    said = {one.contested.partition(" claim ")[0] for one in found.values()}
+    assert said == {
+        "Set 5_ada1815 and Set 5_m_ada1815",
+        "Set 5_m_ada1815 and Set 5_ada1815",
+    }
 
 
 def test_an_archive_beside_its_folder_is_a_question(exercises, tmp_path):
@@ -294,6 +331,18 @@ def other(tmp_path):
     [
         ("ada_8_800_7_900_x.ipynb", "8", "the work of ada_8 or ada_8_800_7,"),
         ("m_7_900_ada_8_800_x.ipynb", "7", "the work of m_7 or m_7_900_ada_8,"),
+        # A file on Canvas with Blackboard's signs, or Blackboard's own.
+        (
+            "ada_8_800_m_attempt_2024-09-24-21-26-05_x.ipynb",
+            "",
+            "the work of ada_8 or ada_8_800_m,",
+        ),
+        # A name on Moodle with Brightspace's signs, or a file on Brightspace.
+        (
+            f"{BRIGHT} - M_501_assignsubmission_file_x.ipynb",
+            "501",
+            f"the work of 500 or {BRIGHT} - M_501,",
+        ),
     ],
 )
 def test_a_name_that_can_be_two_students_is_a_question_by_itself(
@@ -416,6 +465,8 @@ def test_the_folder_in_a_zip_of_its_name_is_no_student(inside, exercises, tmp_pa
     "outer, lms_id",
     [
         (MALLORY, "501"),
+        (BRIGHT, "500"),
+        (f"{BLACK}_w", ""),
         ("mallorym_501_90001_901_w", "501"),
         ("mal_lory_501_90001_w", "501"),
         ("anon_x7Yz2_90001_w", ""),
@@ -499,6 +550,46 @@ def test_the_last_attempt_counts(exercises, tmp_path):
     found, left_out = names_of(place, exercises, tmp_path)
     assert found["ada_7"].path.endswith("-10.ipynb")
     assert len(left_out) == 3
+
+
+@pytest.mark.parametrize(
+    "earlier, later",
+    [
+        (BRIGHT, BRIGHT.replace("926", "1026")),
+        (BRIGHT.replace("926 PM", "1159 AM"), BRIGHT.replace("926 PM", "105 PM")),
+        (BRIGHT.replace("926 PM", "1259 AM"), BRIGHT.replace("926 PM", "101 AM")),
+        (BRIGHT, BRIGHT.replace("Sep 24", "Oct 3")),
+        (f"{BLACK}_y", f"{BLACK.replace('24-21', '25-01')}_a"),
+    ],
+)
+def test_the_attempts_time_is_in_its_name(earlier, later, exercises, tmp_path):
+    files = {
+        f"{later}.zip": zipped(None, {"x.ipynb": dump(solved(exercises, 2))}),
+        f"{earlier}.zip": zipped(None, {"x.ipynb": dump(solved(exercises, 1))}),
+    }
+    if earlier.startswith("500"):  # Brightspace makes folders
+        files = {name.replace(".zip", "/x.zip"): data for name, data in files.items()}
+    place = unzipped(tmp_path / "in", files)
+    for name, time in ((earlier, 2e9), (later, 1e9)):
+        (path,) = place.glob(f"{name}*")
+        os.utime(path, (time, time))
+    found, left_out = names_of(place, exercises, tmp_path)
+    (one,) = found.values()
+    assert one.path.startswith(later) and not one.contested
+    assert len(left_out) == 1
+
+
+def test_what_a_platform_adds_of_its_own_is_not_listed(exercises, tmp_path, export):
+    files = {
+        "index.html": b"<html>",
+        f"{BRIGHT}/x.ipynb": dump(solved(exercises)),
+        f"{BLACK}.txt": b"Name: Ada",
+        f"{BLACK}_x.ipynb": dump(solved(exercises, 1)),
+        f"{BLACK.replace('ada1815', 'bob')}.txt": b"Name: Bob",
+    }
+    found, left_out = names_of(export(files), exercises, tmp_path)
+    assert {one.name for one in found.values()} == {"Ada Lovelace", "ada1815"}
+    assert left_out == ["bob: no notebook was handed in."]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,108 @@
+"""Grade the submission in front of us, in one of Gradescope's containers.
+
+Docker lets no bubblewrap run inside. So the container is the wall around a submission,
+the notebook runs as a user who can neither read nor write what belongs to the grader,
+and as everywhere the judge is another process. Only the network stays open.
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from classroom.gradescope.results import results
+from classroom.grading import worker
+from classroom.grading.course import Course
+from classroom.grading.identity import Claim, Label
+from classroom.grading.intake import Submission
+from classroom.grading.limits import MIB, ORDINARY, PATIENCE, Limits
+from classroom.grading.result import Result, Terms
+from classroom.grading.sandbox import leave_root
+from classroom.grading.uploads import in_folder
+from classroom.grading.versions import Reader, Version
+from classroom.release.assignment import Assignment
+from vit_steps.checkpoint import write_whole
+
+PLACE = Path("/autograder")
+# The defaults are 768 MB of memory, half a processor and 10 minutes, as is said in
+# https://gradescope-autograders.readthedocs.io/en/latest/troubleshooting/.
+CONTAINER = 768 * MIB
+GRADER = 300 * MIB  # of these for this process, with the judge, and for libraries
+# On its clock; at half a processor that is at most 6 minutes on the wall.
+SECONDS = 120
+AGAIN = 150  # seconds of a first run after which a second one still ends in time
+ALLOCATOR = (
+    *("env", "-u", "THP_MEM_ALLOC_ENABLE", "MALLOC_ARENA_MAX=1"),
+    *("MALLOC_TRIM_THRESHOLD_=131072", "MALLOC_MMAP_THRESHOLD_=131072"),
+)
+
+
+def room(given: Path = Path("/sys/fs/cgroup/memory.max")) -> int:
+    """Return the bytes of memory in this container; a teacher can give it more."""
+    try:
+        return int(given.read_text())
+    except (OSError, ValueError):  # "max", or an older kernel
+        return CONTAINER
+
+
+def newest(
+    place: Path, assignment: Assignment, keep: Path
+) -> tuple[Version | None, list[str]]:
+    """Return the notebook that counts, with sentences about the other files."""
+    reader = Reader([assignment], keep, ORDINARY)
+    for file in in_folder(place):
+        reader.add(Label(Claim("")), file)
+    reader.read()
+    found = max(reader.versions.get(assignment.name, []), default=None)
+    said = reader.sentences("What you handed in")
+    if found is not None and not found.recognised:
+        said.append(f"{found.path} has little of this set in it. Is it the right one?")
+    return found, said
+
+
+def grade(
+    version: Version, assignment: Assignment, course: Course, memory: int
+) -> Result:
+    """Grade it; once more if the machine was too busy, and there is time for that."""
+    submission = Submission(
+        *("student", "student", "", assignment.name, version.path),
+        course.received / version.digest,
+    )
+    limits = Limits(
+        total_seconds=SECONDS,
+        patience_with_others=PATIENCE,
+        memory=min(memory - GRADER, ORDINARY.memory),
+    )
+    prefix = (*leave_root(), *ALLOCATOR)
+    terms = Terms(limits=limits, sandbox=False, prefix=prefix)
+    started = time.monotonic()
+    result = worker.grade(submission, assignment, course, terms)
+    if result.starved and result.failures and time.monotonic() - started < AGAIN:
+        result = worker.grade(submission, assignment, course, terms, "busy")
+    return result
+
+
+def main(place: Path = PLACE) -> int:
+    (path,) = (place / "source" / "set").glob("*.ipynb")
+    assignment = Assignment(path)
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        course = Course(Path(folder))
+        course.template.parent.mkdir()
+        shutil.copyfile(place / "source" / "assignments.db", course.template)
+        version, said = newest(place / "submission", assignment, course.received)
+        if version is None:
+            told = results(assignment, {}, "No notebook was found.", said)
+        else:
+            result = grade(version, assignment, course, room())
+            told = results(assignment, result.failures, result.sentence, said)
+            told["output"] = "\n".join([*result.changes, told["output"]])
+            print("\n".join([*result.tampered, *result.odd]))  # the teacher sees this
+    text = json.dumps(told, indent=1, ensure_ascii=False)
+    write_whole(place / "results" / "results.json", text.encode("utf-8", "replace"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
