@@ -9,6 +9,7 @@ from classroom.grading.identity import Label
 from classroom.grading.limits import MIB, Limits
 from classroom.grading.uploads import File, Unread, in_zip_of_student, shown
 from classroom.release.assignment import Assignment, likeness
+from classroom.release.variant import seed_of
 
 LIKE_ENOUGH = 0.2
 
@@ -174,6 +175,14 @@ class Reader:
                 self._about_notebooks.add(sentence)
                 return
             name = named[0]
+        handed_out = next(a.seed for a in self._assignments if a.name == name)
+        seed = seed_of(data)
+        if seed not in (None, handed_out):
+            self._about_notebooks.add(
+                f"{shown(file.path)}: is of the variant SEED={seed}, which "
+                f"`make grade SUBMISSIONS=... SEED={seed}` grades."
+            )
+            return
         self.versions.setdefault(name, []).append(
             Version(
                 recognised,
