@@ -48,15 +48,16 @@ class Variant:
         quantities = [line for line in head.splitlines() if line[:2] != "# "]
         places = [line for line in tail.splitlines() if line and line[:2] != "# "]
         random = Random(seed)
-        today = _values(quantities, lambda allowed: allowed[0])
+        unconditional = [line for line in quantities if line[:3] != "if "]
+        today = _values(unconditional, lambda allowed: allowed[0])
         draws = (
             _values(quantities, lambda allowed: random.choice(allowed[1:]))
             for _ in range(MOST_DRAWS)
         )
         drawn = next((draw for draw in draws if draw is not None), None)
-        if today is None or drawn is None:
-            raise ValueError("table: its conditions allow no draw, or not today's")
-        self.today, self.drawn = today, drawn
+        if drawn is None:
+            raise ValueError("table: its conditions allow no draw")
+        self.today, self.drawn = today or {}, drawn
         self.places: dict[str, str] = {}  # as it is today -> as it is drawn
         for place in places:
             before, after = _filled(place, self.today), _filled(place, self.drawn)
