@@ -22,6 +22,7 @@ Values are written in Python and may use ``math``. In a place ⏎ is the end of 
 import math
 import re
 from collections.abc import Callable
+from difflib import SequenceMatcher
 from random import Random
 from typing import Any
 
@@ -76,12 +77,19 @@ class Variant:
         return {" ".join(found.split()) for found in self._any.findall(text)}
 
     def _drawn(self, found: str) -> str:
-        """A piece of text as it is drawn, in its old lines if its words fit them."""
+        """A piece of text as it is drawn, with line ends where it had them."""
         drawn = self.places[" ".join(found.split())]
-        words, spaces = drawn.split(), re.findall(r"\s+", found)
-        if "\n" in drawn or "\n" not in found or len(words) != len(spaces) + 1:
+        if "\n" in drawn or "\n" not in found:
             return drawn
-        return "".join(map("".join, zip(words, [*spaces, ""], strict=True)))
+        words, space = found.split(), ["", *re.findall(r"\s+", found)]
+        new = drawn.split()
+        if len(new) != len(words):
+            spaces = [" "] * len(new)
+            for one in SequenceMatcher(None, words, new).get_matching_blocks():
+                before = slice(one.a, one.a + one.size)
+                spaces[one.b : one.b + one.size] = [s or " " for s in space[before]]
+            space = ["", *spaces[1:]]
+        return "".join(map("".join, zip(space, new, strict=True)))
 
 
 def _values(
