@@ -90,7 +90,16 @@ def test_checks_that_are_drawn_know_their_mistakes():
     before = dict(check.CHECKS)
     check.variant(2027)
     drawn = {n: c for n, c in check.CHECKS.items() if c is not before[n]}
-    assert set(drawn) == {"attention_cost", "block_macs", "reorder_qkv"}
+    assert set(drawn) == {
+        "adamw_step",
+        "attend_one_query",
+        "attention_cost",
+        "attention_rollout",
+        "batch_shares",
+        "block_macs",
+        "linear_to_conv",
+        "reorder_qkv",
+    }
     for name, one in drawn.items():
         assert one.examine(one.reference, {}) is None
         for mistake in one.mistakes:

@@ -164,7 +164,7 @@ def main():
             bad = True
     check.variant(None)
     if options.run:
-        todo = [(n, s, p) for n in names for s in seeds for p in (False, True)]
+        todo = [(n, s, p) for p in (False, True) for n in names for s in seeds]
         with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
             for done in pool.imap(_run_apart, todo):
                 bad |= report(*done)
