@@ -3,7 +3,7 @@
 # make test         run all tests, and every notebook again to compare its outputs
 # make check        check style, types and imports, and run the package's own tests
 # make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
-# make exercises    make the students' notebooks from the sources with solutions
+# make exercises    make the students' notebooks from the sources with solutions   (SEED=2027: other numbers, for a class)
 # make same         write the package's definitions into the notebooks that teach them
 # make minutes      compute each chapter's minutes again, wherever the book states them
 # make drawings     draw the drawings again
@@ -17,7 +17,7 @@
 # make bench-lab    time the answers of the lab (needs Chromium or Chrome)
 # make quiz         make the quiz, its key, Moodle's and Canvas's files, handouts and marking sheets   (SEED=2027 CHAPTERS=1-5)
 # make gradescope   make an autograder for Gradescope from an exercise set   (SET=05)
-# make grade        grade a class   (SUBMISSIONS=folder or zip)
+# make grade        grade a class   (SUBMISSIONS=folder or zip, SEED=2027: of a variant)
 # make bench-grade  grade 200 made-up submissions of every sort
 # make mutants      change the right answers in one place each; test that the checks notice, list what they cannot name
 # make colab-check  run every notebook with Colab's versions   (NB=..., PYTHON=/path/to/python3.13)
@@ -92,8 +92,8 @@ outputs: .venv/ready
 		--NotebookExporter.preprocessors=nbconvert.preprocessors.CoalesceStreamsPreprocessor $(NB)
 
 exercises: .venv/ready
-	$(BIN)/python -m classroom.release
-	$(BIN)/python -m classroom.assessment.points
+	$(BIN)/python -m classroom.release $(if $(SEED),--seed $(SEED))
+	$(if $(SEED),,$(BIN)/python -m classroom.assessment.points)
 
 same: .venv/ready
 	$(BIN)/python -m book.same
@@ -142,7 +142,7 @@ gradescope: .venv/ready
 
 grade: .venv/compiled
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Stopped: say what to grade: make grade SUBMISSIONS=folder" >&2; exit 1; }
-	@$(BIN)/python -m classroom.grading "$(SUBMISSIONS)"
+	@$(BIN)/python -m classroom.grading "$(SUBMISSIONS)" $(if $(SEED),--seed $(SEED))
 
 bench-grade: .venv/compiled
 	$(BIN)/python -m tests.classroom.bench

@@ -9,27 +9,35 @@ A check is found by its place: ``chapters/<chapter>/patchify.py`` holds ``patchi
 """
 
 import difflib
+from collections.abc import Callable
 from importlib import import_module
 from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any
 
 from vit_check import chapters
-from vit_check.chapters.questions import QUESTIONS, answer
+from vit_check.chapters.questions import QUESTIONS, answer, found
+from vit_check.drawn import as_drawn, variants
 from vit_check.engine.check import Check
 from vit_check.engine.verdict import CheckFailed, Misused
-from vit_check.progress import handed_out, status
+from vit_check.progress import as_handed_out, handed_out, status
 
 
-def _found_in(package: ModuleType) -> dict[str, Check]:
+def _found_in(
+    package: ModuleType,
+    taken: Callable[[ModuleType], ModuleType] = lambda module: module,
+) -> dict[str, Check]:
     """The checks that stand in a file of their name.
+
+    Args:
+        taken: from a file to what is read in its place.
 
     Raises: ValueError if there are two of one name.
     """
     found: dict[str, Check] = {}
     for file in walk_packages(package.__path__, f"{package.__name__}."):
         name = file.name.rpartition(".")[2]
-        check = vars(import_module(file.name)).get(name)
+        check = vars(taken(import_module(file.name))).get(name)
         if isinstance(check, Check):
             if name in found:
                 raise ValueError(f"{file.name}: there is another check by this name")
@@ -40,8 +48,30 @@ def _found_in(package: ModuleType) -> dict[str, Check]:
 CHECKS = _found_in(chapters)
 globals().update(CHECKS)
 
-__all__ = ["CheckFailed", "answer", "answers", "handed_out", "status"]
+__all__ = ["CheckFailed", "answer", "answers", "handed_out", "status", "variant"]
 __all__ += sorted(CHECKS)
+
+
+def variant(seed: int | None) -> None:
+    """Ask from now on what a variant of the sets asks; None for the book's own.
+
+    >>> check.variant(2027)
+
+    Args:
+        seed: that with which the variant was drawn.
+    """
+    drawn = {} if seed is None else variants(seed)
+    by_topic = {name.split("_", 1)[1]: each for name, each in drawn.items()}
+
+    def taken(module: ModuleType) -> ModuleType:
+        topic = module.__name__.split(".")[2]
+        return as_drawn(module, by_topic[topic]) if topic in by_topic else module
+
+    QUESTIONS.clear()
+    QUESTIONS.update(found(taken))
+    CHECKS.update(_found_in(chapters, taken))
+    globals().update(CHECKS)
+    as_handed_out({int(name[:2]): each.text for name, each in drawn.items()})
 
 
 def answers(hint: int = 0, **given: Any) -> None:

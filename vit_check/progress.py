@@ -7,7 +7,7 @@ import ast
 import difflib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -141,6 +141,20 @@ class ExerciseSet:
         ]
 
 
+_DRAWN: dict[int, Callable[[str], str]] = {}
+
+
+def as_handed_out(drawn: dict[int, Callable[[str], str]]) -> None:
+    """Take the sets of a variant.
+
+    Args:
+        drawn: by a set's number, from a cell to what it is in the variant.
+    """
+    _DRAWN.clear()
+    _DRAWN.update(drawn)
+    _sets.cache_clear()
+
+
 @cache
 def _sets() -> dict[int, ExerciseSet]:
     text = Path(__file__).with_name("sets.json").read_text(encoding="utf-8")
@@ -148,8 +162,17 @@ def _sets() -> dict[int, ExerciseSet]:
 
 
 def _read(one: dict[str, Any]) -> ExerciseSet:
+    drawn = _DRAWN.get(one["number"], str)
     tasks = [
-        Task(**{**task, "cells": [Cell(**cell) for cell in task["cells"]]})
+        Task(
+            **{
+                **task,
+                "title": drawn(task["title"]),
+                "cells": [
+                    Cell(cell["kind"], drawn(cell["source"])) for cell in task["cells"]
+                ],
+            }
+        )
         for task in one["tasks"]
     ]
     return ExerciseSet(one["number"], one["title"], tasks)

@@ -40,7 +40,7 @@ setup(
             "things/*.csv",
             "things/*/*",
         ],
-        "vit_check": ["py.typed", "sets.json"],
+        "vit_check": ["py.typed", "sets.json", "variants/*.txt"],
     },
     cmdclass={"build_py": BuildWithFiles},
 )

@@ -47,8 +47,12 @@ def grade_class(
     jobs: int = 2,
     pattern: str | None = None,
     progress: bool = True,
+    seed: int | None = None,
 ) -> list[Result]:
     """Grade all submissions in a folder or zip, and write all tables and pages.
+
+    Args:
+        seed: that of the variant that was handed out; None is the book's own sets.
 
     Raises:
         Refused: if that is not possible, with advice on what to do about it.
@@ -63,7 +67,7 @@ def grade_class(
     try:
         if terms.sandbox:
             check_sandbox(terms.weak)
-        assignments = {path.stem: Assignment(path) for path in sources}
+        assignments = {path.stem: Assignment(path, seed) for path in sources}
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
         course = Course(out.resolve())
         with FileLock(out / "lock", timeout=0):

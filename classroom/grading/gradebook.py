@@ -25,7 +25,7 @@ from traitlets.config import Config
 from classroom.grading.course import Course, url_of
 from classroom.grading.result import Result
 from classroom.release.assignment import Assignment
-from classroom.release.release import save_cells
+from classroom.release.release import save_cells, text_of
 from vit_steps.checkpoint import write_whole
 
 
@@ -69,7 +69,8 @@ def prepare(course: Course, assignments: list[Assignment]) -> None:
                 f"{assignment.path.name} has changed since {course.root} was graded. "
                 "Give another folder with --out, so that no mark gets lost."
             )
-        write_whole(course.source(assignment.name), assignment.path.read_bytes())
+        text = text_of(assignment.source)
+        write_whole(course.source(assignment.name), text.encode())
         fresh = course.template.with_suffix(".new")
         if course.template.exists():
             shutil.copyfile(course.template, fresh)

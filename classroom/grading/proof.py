@@ -117,8 +117,9 @@ def _code() -> str:
     for package in PACKAGES:
         found = importlib.util.find_spec(package)
         for place in (found and found.submodule_search_locations) or ():
-            for path in sorted(Path(place).rglob("*.py")):
-                digest.update(path.read_bytes())
+            for path in sorted(Path(place).rglob("*.*")):
+                if path.suffix in (".py", ".txt"):
+                    digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

@@ -20,6 +20,7 @@ from classroom.grading.uploads import (
     shown,
 )
 from classroom.release.assignment import Assignment, likeness
+from classroom.release.variant import seed_of
 
 LIKE_ENOUGH = 0.2
 INSTEAD = "was graded instead, by the same student and"
@@ -211,6 +212,14 @@ class Reader:
                 self._about_notebooks.add(sentence)
                 return
             name = named[0]
+        handed_out = next(a.seed for a in self._assignments if a.name == name)
+        seed = seed_of(data)
+        if seed not in (None, handed_out):
+            self._about_notebooks.add(
+                f"{shown(file.path)}: is of the variant SEED={seed}, which "
+                f"`make grade SUBMISSIONS=... SEED={seed}` grades."
+            )
+            return
         self.versions.setdefault(name, []).append(
             Version(
                 recognised,

@@ -108,7 +108,11 @@ def run(
         CheckCellMetadata,
     ):
         nb, _ = step(config=Config()).preprocess(nb, resources)
-    from vit_check.judge import Judge  # imports torch, which only workers need
+    import vit_check  # torch with it, which only workers need
+    from vit_check.judge import Judge
+
+    if assignment.seed is not None:
+        vit_check.variant(assignment.seed)
 
     with tempfile.TemporaryDirectory(prefix="judge-") as folder:
         with Judge(Path(folder, "judge")) as judge:

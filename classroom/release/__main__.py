@@ -2,6 +2,7 @@
 
 python -m classroom.release                  all sources, and vit_check/sets.json
 python -m classroom.release --check          changes nothing, lists what is stale
+python -m classroom.release --seed 2027      a variant, in _build/exercises/2027
 """
 
 import argparse
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import nbformat
 
-from classroom.release.release import RELEASED, SOURCES, released, text_of
+from classroom.release.assignment import Assignment
+from classroom.release.release import RELEASED, ROOT, SOURCES, released, text_of
 from classroom.release.sets import stale_sets
 
 
@@ -21,10 +23,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--without-solutions", action="store_true", help="leave out the folded ones"
     )
+    parser.add_argument("--seed", type=int, help="draw a variant, and its solutions")
     parser.add_argument("--check", action="store_true", help="write nothing")
     options = parser.parse_args(arguments)
+    sources = options.sources or sorted(SOURCES.glob("*.ipynb"))
+    if options.seed is not None:
+        return _write_variant(sources, options.seed)
     stale = []
-    for path in options.sources or sorted(SOURCES.glob("*.ipynb")):
+    for path in sources:
         source = nbformat.read(path, as_version=4)
         text = text_of(released(source, solutions=not options.without_solutions))
         target = options.out / path.name
@@ -43,6 +49,20 @@ def main(arguments: list[str] | None = None) -> int:
     for target in stale:
         print(f"{'stale' if options.check else 'written'}: {target}")
     return int(options.check and bool(stale))
+
+
+def _write_variant(sources: list[Path], seed: int) -> int:
+    """Write the variant's notebooks, and apart from them those with the solutions."""
+    out = ROOT / "_build" / "exercises" / str(seed)
+    (out / "solutions").mkdir(parents=True, exist_ok=True)
+    for path in sources:
+        solved = Assignment(path, seed).source
+        handed_out = text_of(released(solved, solutions=False))
+        (out / path.name).write_text(handed_out, encoding="utf-8")
+        solutions = out / "solutions" / path.name
+        solutions.write_text(text_of(solved), encoding="utf-8")
+    print(f"{out} has the notebooks to hand out, and a folder with their solutions.")
+    return 0
 
 
 if __name__ == "__main__":

@@ -13,15 +13,21 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 
 from classroom.release.release import released
+from classroom.release.variant import varied
 
 STRING = re.compile(rb'[^"]{3,}')
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """A source notebook with solutions and hidden tests, and its derived values."""
+    """A source notebook with solutions and hidden tests, and its derived values.
+
+    Attributes:
+        seed: that of the variant that was handed out; None is the book's own set.
+    """
 
     path: Path
+    seed: int | None = None
 
     @property
     def name(self) -> str:
@@ -29,7 +35,8 @@ class Assignment:
 
     @cached_property
     def source(self) -> NotebookNode:
-        return nbformat.read(self.path, as_version=4)
+        source = nbformat.read(self.path, as_version=4)
+        return varied(source, self.name, self.seed)
 
     @cached_property
     def release(self) -> NotebookNode:

@@ -1,8 +1,10 @@
 """The values that the exercises ask for by name, from each chapter's ``questions``."""
 
 import difflib
+from collections.abc import Callable
 from importlib import import_module
 from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any
 
 from vit_check import chapters
@@ -11,12 +13,19 @@ from vit_check.engine.values import ValueCheck
 from vit_check.engine.verdict import Misused
 
 
-def _found() -> dict[str, ValueCheck]:
+def found(
+    taken: Callable[[ModuleType], ModuleType] = lambda module: module,
+) -> dict[str, ValueCheck]:
+    """Return the questions of all chapters.
+
+    Args:
+        taken: from a chapter's questions to what is read in their place.
+    """
     found: dict[str, ValueCheck] = {}
     for chapter in iter_modules(chapters.__path__, f"{chapters.__name__}."):
         if not chapter.ispkg:
             continue
-        module = import_module(f"{chapter.name}.questions")
+        module = taken(import_module(f"{chapter.name}.questions"))
         for question in questions(module.QUESTIONS, vars(module)):
             if question.name in found:
                 raise ValueError(f"question {question.name}: the name is taken")
@@ -24,7 +33,7 @@ def _found() -> dict[str, ValueCheck]:
     return found
 
 
-QUESTIONS = _found()
+QUESTIONS = found()
 
 
 def answer(name: str, value: Any, hint: int = 0) -> None:
