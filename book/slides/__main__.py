@@ -69,7 +69,8 @@ def marp(*arguments: str) -> None:
         encoding="utf-8",
     )
     if done.returncode:
-        sys.exit(f"Stopped: Marp made no slides.\n{done.stdout}")
+        print(done.stdout, file=sys.stderr)
+        sys.exit("Stopped: Marp made no slides; the lines above say why.")
 
 
 def hold_figures(page: Path) -> None:
