@@ -167,7 +167,7 @@ def code_and_output(cell: NotebookNode, room: int) -> Iterator[str]:
     ).rstrip()
     code = cell.source.splitlines()
     rows = len(code) + sum(2 * table.count("<tr>") for table in tables)
-    rows += sum(1 + len(line) // COLUMNS for line in printed.splitlines())
+    rows += sum(1 + len(line) // (COLUMNS - 6) for line in printed.splitlines())
     hidden = {"hide-input", "hide-cell"} & set(cell.metadata.get("tags", []))
     if not hidden and rows <= room and max(map(len, code)) <= COLUMNS:
         yield f"````python\n{cell.source}\n````"
