@@ -21,11 +21,11 @@ from playwright.sync_api import sync_playwright
 
 from book.chromium import installed, launch
 from book.slides.deck import Deck
+from book.slides.figures import KINDS, fonts
 
 HERE = Path(__file__).parent
 FOLDER = Path("_build/slides")
 MARP = Path("_build/marp/node_modules/@marp-team/marp-cli/marp-cli.js")
-KINDS = {".svg": "image/svg+xml", ".png": "image/png"}
 MEASURE = (HERE / "measure.js").read_text("utf-8")
 
 
@@ -50,8 +50,7 @@ def write(name: str, slides: list[dict[str, str]], folder: Path) -> Path:
 def marp(*arguments: str) -> None:
     """Run Marp; what it does is told only if it fails."""
     theme = FOLDER / "book.css"
-    fonts = Path("book/_assets/fonts/fonts.css").read_text("utf-8")
-    theme.write_text((HERE / "slides.css").read_text("utf-8") + fonts, "utf-8")
+    theme.write_text((HERE / "slides.css").read_text("utf-8") + fonts(), "utf-8")
     done = call_node(
         str(MARP),
         *(
@@ -79,7 +78,8 @@ def hold_figures(page: Path) -> None:
     def held(image: re.Match[str]) -> str:
         file = page.parent / image[1]
         data = base64.b64encode(file.read_bytes()).decode()
-        return f'src="data:{KINDS[file.suffix]};base64,{data}"'
+        [kind] = [kind for kind, end in KINDS.items() if end == file.suffix]
+        return f'src="data:{kind};base64,{data}"'
 
     html = page.read_text("utf-8")
     page.write_text(re.sub(r'src="(figures/[^"]+)"', held, html), "utf-8")

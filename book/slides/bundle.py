@@ -10,6 +10,8 @@ import base64
 import csv
 import io
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -23,78 +25,53 @@ from book.slides.figures import Figure, figure_of
 FOLDER = Path("_build/figures")
 ZIP = Path("_build/slides/figures.zip")
 NOTEBOOKS = ("notebooks", "notebooks/side_roads", "book")
-STYLE = "use_book_style()"
-SVG_TOO = """
-
-from io import StringIO as _StringIO
-from matplotlib.figure import Figure as _Figure
-
-def _svg(figure):
-    svg = _StringIO()
-    figure.savefig(svg, format="svg", bbox_inches="tight")
-    return svg.getvalue()
-
-_formatters = get_ipython().display_formatter.formatters
-_formatters["image/svg+xml"].for_type(_Figure, _svg)
-"""
+SVG_TOO = ["--InlineBackend.figure_format=svg"]  # the book's style adds the PNG
+LICENCE = "CC BY 4.0; photographs keep their own, see LICENSE-TEXT"
 
 
 def run(notebook: Path) -> Path:
     """Run a notebook so that its plots are SVGs, too, and return the copy's path."""
     copy = FOLDER / notebook.name
-    if copy.exists() and copy.stat().st_mtime > notebook.stat().st_mtime:
-        return copy
-    content = nbformat.read(notebook, as_version=4)
-    for cell in content.cells:
-        if cell.cell_type == "code" and STYLE in cell.source:
-            cell.source += SVG_TOO
-    place = {"metadata": {"path": str(notebook.parent)}}
-    NotebookClient(content, timeout=1800, resources=place).execute()
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    nbformat.write(content, copy)
+    if not copy.exists() or copy.stat().st_mtime < notebook.stat().st_mtime:
+        content = nbformat.read(notebook, as_version=4)
+        NotebookClient(
+            content,
+            timeout=1800,
+            resources={"metadata": {"path": str(notebook.parent)}},
+            extra_arguments=SVG_TOO,
+        ).execute()
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        nbformat.write(content, copy)
     return copy
 
 
-def photograph(tab: Page, figure: Figure) -> bytes:
-    """Return a drawing as PNG, in twice its pixels."""
-    tab.set_viewport_size({"width": int(figure.width), "height": int(figure.height)})
-    data = base64.b64encode(figure.data).decode()
-    image = f'<img src="data:image/svg+xml;base64,{data}" width="100%">'
-    tab.set_content(f"<body style='margin: 0'>{image}", wait_until="load")
-    return tab.screenshot(type="png")
-
-
-def files(notebook: Path, tab: Page) -> dict[str, tuple[bytes, Figure]]:
-    """Return the two files of each figure of a notebook that was run, by name."""
-    found = {}
+def figures_in(notebook: Path, tab: Page) -> Iterator[tuple[str, Figure]]:
+    """Yield the figures of a notebook that was run, each as SVG and as PNG."""
     for cell in nbformat.read(notebook, as_version=4).cells:
-        drawn = figure_of(notebook.stem, cell)
+        drawn = figure_of(notebook.stem, cell, ["image/svg+xml"])
         if drawn is None:
             continue
-        name = f"{notebook.stem}-{cell.id}"
-        plotted = figure_of(notebook.stem, cell, kind="image/png")
-        png = plotted.data if plotted else photograph(tab, drawn)
-        found[f"{name}.svg"] = drawn.data, drawn
-        found[f"{name}.png"] = png, drawn
-    return found
+        plotted = figure_of(notebook.stem, cell, ["image/png"])
+        yield drawn.file, drawn
+        yield drawn.file.replace(".svg", ".png"), plotted or photograph(tab, drawn)
 
 
-def index(figures: dict[str, Figure]) -> str:
-    """Return a table of the files, their captions and alternative texts, as CSV."""
-    table = io.StringIO()
-    rows = csv.writer(table)
-    rows.writerow(["file", "alternative text", "caption", "licence"])
-    for name, figure in figures.items():
-        licence = "CC BY 4.0; photographs keep their own, see LICENSE-TEXT"
-        rows.writerow([name, figure.alt, figure.caption, licence])
-    return table.getvalue()
+def photograph(tab: Page, drawing: Figure) -> Figure:
+    """Return a drawing as PNG, in twice its pixels."""
+    data = base64.b64encode(drawing.data).decode()
+    tab.set_content(
+        f'<img src="data:image/svg+xml;base64,{data}" width="{drawing.width}">',
+        wait_until="load",
+    )
+    return replace(drawing, data=tab.locator("img").screenshot(type="png"))
 
 
 def main(asked: list[str]) -> None:
-    notebooks = [Path(name) for name in asked] or [
-        file for folder in NOTEBOOKS for file in sorted(Path(folder).glob("*.ipynb"))
-    ]
-    figures = {}
+    folders = [sorted(Path(folder).glob("*.ipynb")) for folder in NOTEBOOKS]
+    notebooks = [Path(name) for name in asked] or [f for fs in folders for f in fs]
+    index = io.StringIO()
+    table = csv.writer(index)
+    table.writerow(["file", "alternative text", "caption", "licence"])
     ZIP.parent.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright, ZipFile(ZIP, "w", ZIP_DEFLATED) as bundle:
         browser = launch(playwright)
@@ -103,13 +80,13 @@ def main(asked: list[str]) -> None:
         tab = browser.new_page(device_scale_factor=2)
         for notebook in notebooks:
             print(notebook, flush=True)
-            for name, (data, figure) in files(run(notebook), tab).items():
-                bundle.writestr(name, data)
-                figures[name] = figure
-        bundle.writestr("index.csv", index(figures))
+            for name, figure in figures_in(run(notebook), tab):
+                bundle.writestr(name, figure.data)
+                table.writerow([name, figure.alt, figure.caption, LICENCE])
+        bundle.writestr("index.csv", index.getvalue())
         bundle.write("LICENSE-TEXT")
         browser.close()
-    print(f"{ZIP}: {len(figures)} files")
+    print(ZIP)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import base64
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -9,16 +10,12 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 FONTS = Path("book/_assets/fonts/fonts.css")
+KINDS = {"image/svg+xml": ".svg", "image/png": ".png"}
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure as a notebook's cell shows it.
-
-    Attributes:
-        file: its name; the kind of file, PNG or SVG, is its end.
-        width, height: in CSS pixels.
-    """
+    """A figure as a notebook's cell shows it; width and height are CSS pixels."""
 
     file: str
     data: bytes
@@ -28,38 +25,35 @@ class Figure:
     caption: str
 
 
-def figure_of(notebook: str, cell: NotebookNode, kind: str = "") -> Figure | None:
-    """Return the figure that a cell shows; None if it shows none of the kind.
-
-    Args:
-        kind: "image/svg+xml" or "image/png"; empty for the first of them that it has.
-    """
+def figure_of(
+    notebook: str, cell: NotebookNode, kinds: Sequence[str] = tuple(KINDS)
+) -> Figure | None:
+    """Return the figure that a cell shows, as the first of the kinds that it has."""
     about = cell.metadata.get("mystnb", {})
-    texts = {
-        "alt": about.get("image", {}).get("alt", ""),
-        "caption": about.get("figure", {}).get("caption", ""),
-    }
+    alt = about.get("image", {}).get("alt", "")
+    caption = about.get("figure", {}).get("caption", "")
     for output in cell.get("outputs", []):
-        for found in [kind] if kind else ["image/svg+xml", "image/png"]:
-            data = output.get("data", {}).get(found)
-            if data and found == "image/png":
-                png = base64.b64decode(data)
-                size = output.metadata[found]
-                return Figure(f"{notebook}-{cell.id}.png", png, **size, **texts)
-            if data:
-                [box] = re.findall(r"""viewBox=["']\S+ \S+ (\S+) (\S+)["']""", data)[:1]
-                width, height = map(float, box)
-                svg = with_fonts(data).encode()
-                name = f"{notebook}-{cell.id}.svg"
-                return Figure(name, svg, width, height, **texts)
+        for kind in kinds:
+            text = output.get("data", {}).get(kind)
+            if text is None:
+                continue
+            if kind == "image/png":
+                data = base64.b64decode(text)
+                width, height = (output.metadata[kind][s] for s in ("width", "height"))
+            else:
+                data = with_fonts(text).encode()
+                box = re.search(r"""viewBox=["']\S+ \S+ (\S+) (\S+)["']""", text)
+                assert box, "both matplotlib and book/drawings write one"
+                width, height = map(float, box.groups())
+            file = f"{notebook}-{cell.id}{KINDS[kind]}"
+            return Figure(file, data, width, height, alt, caption)
     return None
 
 
 def with_fonts(svg: str) -> str:
     """Put the book's fonts into a drawing, which looks the same everywhere then."""
-    return (
-        svg.replace("<style>", f"<style>\n{fonts()}", 1) if "Book Text" in svg else svg
-    )
+    named = "Book Text" in svg
+    return svg.replace("<style>", f"<style>\n{fonts()}", 1) if named else svg
 
 
 @cache
