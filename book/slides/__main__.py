@@ -26,6 +26,7 @@ from book.slides.figures import KINDS, fonts
 HERE = Path(__file__).parent
 FOLDER = Path("_build/slides")
 MARP = Path("_build/marp/node_modules/@marp-team/marp-cli/marp-cli.js")
+PDF = ("--pdf-notes", "--pdf-outlines", "--pdf-outlines.pages=false")
 MEASURE = (HERE / "measure.js").read_text("utf-8")
 
 
@@ -116,7 +117,7 @@ def main(numbers: list[str]) -> None:
         sys.exit(f"Stopped: {error}")
     sources = [str(file) for file in files]
     marp(*sources)
-    marp("--pdf", "--pdf-notes", "--pdf-outlines", "--browser-path", browser, *sources)
+    marp("--pdf", *PDF, "--browser-path", browser, *sources)
     pages = [file.with_suffix(".html") for file in files]
     for page in pages:
         hold_figures(page)

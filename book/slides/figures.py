@@ -10,6 +10,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 FONTS = Path("book/_assets/fonts/fonts.css")
+DARK = re.compile(r"@media \(prefers-color-scheme: dark\).*\n")
 KINDS = {"image/svg+xml": ".svg", "image/png": ".png"}
 
 
@@ -41,7 +42,7 @@ def figure_of(
                 data = base64.b64decode(text)
                 width, height = (output.metadata[kind][s] for s in ("width", "height"))
             else:
-                data = with_fonts(text).encode()
+                data = by_itself(text).encode()
                 box = re.search(r"""viewBox=["']\S+ \S+ (\S+) (\S+)["']""", text)
                 assert box, "both matplotlib and book/drawings write one"
                 width, height = map(float, box.groups())
@@ -50,10 +51,11 @@ def figure_of(
     return None
 
 
-def with_fonts(svg: str) -> str:
-    """Put the book's fonts into a drawing, which looks the same everywhere then."""
-    named = "Book Text" in svg
-    return svg.replace("<style>", f"<style>\n{fonts()}", 1) if named else svg
+def by_itself(svg: str) -> str:
+    """Give a drawing the book's fonts, and keep it light where a computer is dark."""
+    if "Book Text" in svg:
+        svg = DARK.sub("", svg).replace("<style>", f"<style>\n{fonts()}", 1)
+    return svg
 
 
 @cache

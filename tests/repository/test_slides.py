@@ -27,6 +27,8 @@ def test_a_deck_shows_what_is_in_its_chapter(name):
     assert all(page.count("<!--\n") == 1 for page in pages[:-1]), "notes on each"
     assert all(figure.alt and figure.caption for figure in deck.figures)
     assert text.count("<img") == len(deck.figures)
+    dark = [f for f in deck.figures if b"prefers-color-scheme" in f.data]
+    assert not dark, "a slide is light"
 
 
 def test_a_quotation_is_a_sentence():
