@@ -1,6 +1,7 @@
 """Make the slides of the chapters: `make slides`.
 
     python -m book.slides [CHAPTER ...]     all of them, or such as 6 10
+    python -m book.slides FILE.md ...       of decks that you have changed
 
 Each deck is Markdown, which Marp turns into a page and a PDF. The page holds all that
 it shows, so it works without a network; its key P opens the notes. Afterwards every
@@ -102,17 +103,15 @@ def complaints(pages: list[Path]) -> list[str]:
     return found
 
 
-def main(numbers: list[str]) -> None:
-    wanted = {
-        name: slides
-        for name, slides in decks().items()
-        if not numbers or str(int(name[:2])) in numbers
-    }
+def main(asked: list[str]) -> None:
+    files = [Path(name) for name in asked if name.endswith(".md")]
     browser = installed()
     if browser is None:
         sys.exit("Stopped: no Chromium, Chrome or Edge is installed.")
     try:
-        files = [write(name, slides, FOLDER) for name, slides in wanted.items()]
+        for name, slides in decks().items():
+            if not asked or str(int(name[:2])) in asked:
+                files.append(write(name, slides, FOLDER))
     except ValueError as error:
         sys.exit(f"Stopped: {error}")
     sources = [str(file) for file in files]
