@@ -119,6 +119,8 @@ class Lesson:
             raise self.error(f"got {total} minutes, expected {LESSON}")
         for step in self.plan:
             reading = sum(one.minutes for one in self.of(step))
+            if step.task and step.task not in self.tasks:
+                raise self.error(f"the set has no {step.what}")
             least = self.tasks[step.task][1] if step.task else reading
             if step.minutes < least:
                 raise self.error(
@@ -146,8 +148,8 @@ class Lesson:
 
     def to_run(self) -> list[dict[str, Any]]:
         """Return the cells of the lesson's sections, and those that they need."""
-        shown = [cell for one in self.taken for cell in one.cells]
-        wanted = {cell["id"] for cell in shown if GUARD not in tags(cell)} | {"colab"}
+        in_class = [cell for one in self.taken for cell in one.cells]
+        wanted = {cell["id"] for cell in in_class if GUARD not in tags(cell)} | {"colab"}
         chosen: list[dict[str, Any]] = []
         needed: set[str] = set()
         for cell in reversed(self.cells):
@@ -353,7 +355,8 @@ def head(*columns: str) -> str:
 
 
 def listed(options: Iterable[str]) -> str:
-    return "\n".join(f"- **{a}** {b}" for a, b in zip(LETTERS, options, strict=True))
+    lines = [f"**{a}** {b}" for a, b in zip(LETTERS, options, strict=True)]
+    return "\\\n".join(lines)
 
 
 # The calendars, and what puts all of it into the pages.

@@ -68,6 +68,7 @@ def told(number, **change):
         (4, {"plan": [[85, "the-picture"]]}, "got 85 minutes, expected 90"),
         (4, {"plan": [[87, "bet"], [3, "the-picture"]]}, "the-picture: got 3 minutes"),
         (4, {"plan": [[83, "bet"], [7, "task 1"]]}, "task 1: got 7 minutes, takes 8"),
+        (4, {"plan": [[90, "task 9"]]}, "the set has no task 9"),
         (4, {"skip": ["gone"]}, "no cell gone"),
         (4, {"skip": ["one-query"]}, "a cell that is run needs one-query"),
         (4, {"bet": {"says": "nonsense"}}, "does not say 'nonsense'"),
@@ -150,6 +151,11 @@ def test_the_sunday_has_six_hours():
     assert f"takes {stated} minutes to read and follow" in page and stated < 60
     sunday = page.split("On Sunday")[1].split("##")[0]
     assert len(re.findall(r"lessons\.md#", sunday)) == 3
+
+
+def test_the_preparation_takes_the_stated_time():
+    page = (ROOT / "book" / "teaching.md").read_text("utf-8")
+    assert f"chapter 0 at home, {in_fives(minutes(CHAPTERS[0]))} minutes" in page
 
 
 def test_the_pages_have_places_for_all_that_is_made():
