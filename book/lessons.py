@@ -149,7 +149,8 @@ class Lesson:
     def to_run(self) -> list[dict[str, Any]]:
         """Return the cells of the lesson's sections, and those that they need."""
         in_class = [cell for one in self.taken for cell in one.cells]
-        wanted = {cell["id"] for cell in in_class if GUARD not in tags(cell)} | {"colab"}
+        wanted = {cell["id"] for cell in in_class if GUARD not in tags(cell)}
+        wanted.add("colab")
         chosen: list[dict[str, Any]] = []
         needed: set[str] = set()
         for cell in reversed(self.cells):
@@ -216,26 +217,24 @@ class Lesson:
         ask = "".join(f'- {who}. *Ask:* "{q}"\n' for who, q in self.said.get("ask", []))
         closing = self.closing()
         options = [option.text for option in closing.options]
-        return "\n".join(
-            [
-                f"## {self.title}\n",
-                f"After [chapter {self.number}](../notebooks/{self.path.name}) a "
-                f"student can {self.said['goal']}.\n",
-                head("minutes", "in class"),
-                *rows,
-                f"\n**At home.** {self.homework()}\n",
-                f"**Run** {spans(self.to_run())}. The other cells can wait.\n",
-                f"{self.board()}\n",
-                f"**The bet.** {self.question()}\n",
-                f"{listed(bet['options'])}\n",
-                f"*{bet['right']}.* It brings out a belief: {bet['belief']}.\n",
-                f"**They also believe:**\n\n{ask}" if ask else "",
-                f"**To leave with** (question {closing.number} of the "
-                f"[quiz](assessment.md#the-quiz), form A). {closing.text}\n",
-                f"{listed(options)}\n",
-                f"*{closing.letter}.* {closing.answer.comment}\n",
-            ]
-        )
+        chapter = f"[chapter {self.number}](../notebooks/{self.path.name})"
+        parts = [
+            f"## {self.title}",
+            f"After {chapter} a student can {self.said['goal']}.",
+            "\n".join([head("minutes", "in class"), *rows]),
+            f"**At home.** {self.homework()}",
+            f"**Run** {spans(self.to_run())}. The other cells can wait.",
+            self.board(),
+            f"**The bet.** {self.question()}",
+            listed(bet["options"]),
+            f"*{bet['right']}.* It brings out a belief: {bet['belief']}.",
+            f"**They also believe:**\n\n{ask}" if ask else "",
+            f"**To leave with** (question {closing.number} of the "
+            f"[quiz](assessment.md#the-quiz), form A). {closing.text}",
+            listed(options),
+            f"*{closing.letter}.* {closing.answer.comment}",
+        ]
+        return "\n\n".join(part for part in parts if part) + "\n"
 
     def starts(self) -> list[int]:
         return [sum(s.minutes for s in self.plan[:n]) for n in range(len(self.plan))]
