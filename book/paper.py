@@ -19,7 +19,15 @@ from book.pdf_links import FRONT
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
 FOR_TEACHERS = tuple(
-    f"book/{name}" for name in ("teaching", "assessment", "assistants", "project")
+    f"book/{name}"
+    for name in (
+        "teaching",
+        "lessons",
+        "classroom",
+        "assessment",
+        "assistants",
+        "project",
+    )
 )
 NOT_ON_PAPER = ("book/lab", "book/package/", "notebooks/exercises/", *FOR_TEACHERS)
 LEFT_OUT = [

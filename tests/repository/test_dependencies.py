@@ -146,7 +146,7 @@ def test_the_same_pythons_are_named_everywhere():
     assert minor == [f"3.{n}" for n in range(int(first[2:]), int(last[2:]) + 1)]
     assert PROJECT["requires-python"] == f">={first}"  # no newer Python is ruled out
     listed = f"Python {', '.join(minor[:-1])} or {last}"
-    for file in ("README.md", "book/teaching.md", "environment/install.sh"):
+    for file in ("README.md", "book/classroom.md", "environment/install.sh"):
         assert listed in (ROOT / file).read_text(encoding="utf-8"), file
     assert f"Python {first} to {last}" in readme(ROOT)
     workflow = (ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8")

@@ -203,7 +203,7 @@ FOUND = {  # a question, and the section that should come first
     "export onnx": "side_roads/out_into_the_world#a-file-for-other-programs",
     "quantization": "side_roads/out_into_the_world#eight-bits",
     "own photos": "side_roads/your_own_photographs#your-own-photographs",
-    "grading": "book/teaching#grading",
+    "grading": "book/classroom#grading",
     "Colab": "book/intro#take-it-with-you",
     "install": "book/intro#take-it-with-you",
     "overfitting": "08_training#what-overfitting-looks-like",
