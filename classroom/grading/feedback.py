@@ -95,8 +95,8 @@ def feedback(result: Result, course: Course, unmarked: list[str]) -> None:
     GetGrades(config=Config()).preprocess(nb, {"nbgrader": about})
     for cell in nb.cells:
         cell.about = cell.metadata.get("nbgrader", {})
-    contents = [result.name, about["score"], [cell.about for cell in nb.cells]]
-    contents += [unmarked, result.changes, LOOKS]
+    marks = [cell.about for cell in nb.cells]
+    contents = (result.name, about["score"], marks, unmarked, result.changes, LOOKS)
     stamp = hashlib.sha256(data + repr(contents).encode("utf-8", "replace")).hexdigest()
     target = course.feedback(result.student, result.assignment)
     if target.exists() and stamp in _end(target):

@@ -435,8 +435,7 @@ def _asks_whether_defined(node: ast.Compare) -> bool:
 
 def _asks_for_the_shell(node: ast.expr) -> bool:
     """Return whether this is a call of ``get_ipython()``."""
-    named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    return named and node.func.id == "get_ipython"
+    return isinstance(node, ast.Call) and _spelled(node) == "get_ipython()"
 
 
 def _installs(node: ast.Call) -> bool:

@@ -242,7 +242,7 @@ def _left_at(
     places = {n: i for i, n in found.items()}
     before = max((n for n in places if n < number), default=None)
     after = min((n for n in places if n > number), default=None)
-    near = []
+    near: list[int] = []
     start = 0 if before is None else places[before] + 1
     near += takewhile(lambda i: i not in found, range(start, len(cells)))
     end = len(cells) if after is None else places[after]
