@@ -48,7 +48,7 @@ def _found_in(
 CHECKS = _found_in(chapters)
 globals().update(CHECKS)
 
-__all__ = ["CheckFailed", "answer", "answers", "handed_out", "status", "variant"]
+__all__ = ["CheckFailed", "answer", "answers", "handed_out", "status"]
 __all__ += sorted(CHECKS)
 
 

@@ -15,6 +15,7 @@ import multiprocessing
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 from nbgrader.utils import is_grade, is_solution
@@ -86,7 +87,8 @@ def run(nb, answers=None):
     import matplotlib as mpl
 
     mpl.use("Agg")
-    names, said = {"__name__": "__main__"}, {}
+    sys.modules["the_set"] = ModuleType("the_set")  # where PyTorch looks for names
+    names, said = vars(sys.modules["the_set"]), {}
     for cell in nb.cells:
         if cell.cell_type != "code" or cell.id == "colab":
             continue
