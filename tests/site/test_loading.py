@@ -104,5 +104,5 @@ def test_the_themes_sheet_is_small_and_sound():
     css = (HTML / "_static" / "theme.css").read_text(encoding="utf-8")
     assert 50_000 < len(css) < 140_000 and "@import" not in css
     assert not [rule for rule in tinycss2.parse_stylesheet(css) if rule.type == "error"]
-    for name in (".bd-sidebar-primary", ".sd-card", ".fa-bars"):
+    for name in (".bd-sidebar-primary", ".admonition", ".fa-bars"):
         assert name in css

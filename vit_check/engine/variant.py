@@ -16,7 +16,7 @@ notebook, of the questions or of a check, with the quantities between « and ».
 today's values a place is what stands there now. With drawn values it is what stands
 there in the variant. A line that begins with ``# `` is a comment.
 
-Values are written in Python and may use ``math``. In a place ⏎ is the end of a line.
+Values are written in Python and may use ``math``. In a place ¶ is the end of a line.
 """
 
 import math
@@ -124,7 +124,7 @@ def _filled(place: str, values: dict[str, Any]) -> str:
     def value(found: re.Match[str]) -> str:
         return format(_evaluated(found[1], values), (found[2] or ":")[1:])
 
-    return BRACED.sub(value, place).replace("⏎", "\n").strip()
+    return BRACED.sub(value, place).replace("¶", "\n").strip()
 
 
 def _pattern(place: str) -> str:
