@@ -253,7 +253,7 @@ FOUND = {  # a question, and the section that should come first
 }
 AMONG_THREE = {  # questions with several good answers in the book
     "patch size 32": "02_patch_embedding#one-matrix-for-all-patches",
-    "batch_first": "14_bug_clinic#case-7-good-in-a-batch-bad-alone",
+    "batch_first": "14_bug_clinic#by-hand-on-which-inputs-does-an-output-depend",
     "learning rate": (
         "side_roads/fine_tuning#training-all-of-it-the-learning-rate-decides"
     ),
