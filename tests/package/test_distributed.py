@@ -169,7 +169,7 @@ def test_gradients_weights_and_losses_are_those_of_one_process(results, kind):
 def test_the_checkpoint_is_that_of_one_process(results, kind):
     alone, about_alone = read_checkpoint(results / "alone-state.safetensors")
     together, about = read_checkpoint(results / f"{kind}-state.safetensors")
-    torch.testing.assert_close(together, alone, rtol=1e-6, atol=1e-9)
+    torch.testing.assert_close(together, alone, rtol=1e-5, atol=1e-8)
     assert about["train_config"] == about_alone["train_config"]
 
 
