@@ -22,7 +22,7 @@ from classroom.grading.result import Result
 from classroom.grading.tasks import tasks_of
 from classroom.release.release import SOURCES
 from tests.conftest import REQUIRED
-from tests.patience import SECONDS
+from tests.patience import PatientBrowser
 from vit_steps.checkpoint import write_whole
 
 on_unix = pytest.mark.skipif(
@@ -298,10 +298,11 @@ def test_pages_are_for_every_eye_and_every_width(course, exercises):
     page_of = course.feedback("wim", exercises.name)
     options = {"rules": {"target-size": {"enabled": True}}}
     with sync_playwright() as playwright:
-        browser = launch(playwright)
-        if browser is None:
+        launched = launch(playwright)
+        if launched is None:
             say = pytest.fail if "browser" in REQUIRED else pytest.skip
             say("no Chromium, Chrome or Edge is installed")
+        browser = PatientBrowser(launched)
         for width, scheme in itertools.product((390, 1280), ("light", "dark")):
             context = browser.new_context(
                 viewport={"width": width, "height": 800},
@@ -309,7 +310,6 @@ def test_pages_are_for_every_eye_and_every_width(course, exercises):
                 bypass_csp=True,  # for axe, which is a script
             )
             tab = context.new_page()
-            tab.set_default_timeout(1000 * SECONDS)
             tab.goto(page_of.as_uri())
             tab.evaluate(axe.AXE_SCRIPT)
             found = tab.evaluate("options => axe.run(options)", options)["violations"]

@@ -2196,6 +2196,7 @@ def softened(figure, scores, tau, added=0):
     if added:
         expect(said).to_contain_text("Adding 10 to each score has changed none of them")
     else:
+        expect(said).to_contain_text("times the share")
         ratio = re.search(r"has ([\d,.]+) times the share", said.text_content())[1]
         higher = torch.tensor([1.0, 0.0]).double().div(tau).softmax(dim=0)
         times = (higher[0] / higher[1]).item()

@@ -643,7 +643,8 @@ def test_words_of_drawings_are_left_alone_and_escape_hides_the_marks(visits):
 
 # Finds a word that is in a folded answer and nowhere else in its section.
 FOLDED_WORD = """() => {
-    for (const fold of document.querySelectorAll("section > details:not(.hide, :has(svg))")) {
+    const folds = document.querySelectorAll("section > details:not(.hide, :has(svg))");
+    for (const fold of folds) {
         const section = fold.closest("section");
         const inside = fold.textContent, all = section.textContent;
         for (const word of inside.match(/\\b[a-z]{9,}\\b/g) ?? [])
