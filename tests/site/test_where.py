@@ -42,10 +42,14 @@ def visit(request, browser, site):
     one.context.close()
 
 
-def to_section(tab, anchor):
+def to_section(tab, anchor, kept=True):
     tab.evaluate(f"document.getElementById('{anchor}').scrollIntoView()")
     tab.locator(f".bd-toc-nav a.active[href='#{anchor}']").wait_for()
-    rest(tab, 600)  # it is kept when the reader has stopped scrolling
+    if kept:  # when the reader has stopped scrolling
+        place = "anchor => localStorage['vit-steps: place']?.includes('#' + anchor)"
+        tab.wait_for_function(place, arg=anchor)
+    else:
+        rest(tab, 600)
 
 
 @pytest.mark.parametrize("page", [CHAPTER, "notebooks/13_swin_and_deit"])
@@ -119,4 +123,4 @@ def test_a_page_works_where_nothing_is_kept(visit):
     visit.tab.get_by_label("I have read this chapter").check()
     note = visit.tab.locator(".read-mark [role=status]").inner_text()
     assert note.startswith("Your browser keeps nothing here")
-    to_section(visit.tab, "one-query-with-a-pencil")
+    to_section(visit.tab, "one-query-with-a-pencil", kept=False)
