@@ -166,7 +166,7 @@ word = {4: "four", 7: "seven", 9: "nine of them"}[n]
 
 «n» tokens
 «n * 1000:,» numbers
-there are «word»⏎  = «twice»
+there are «word»¶  = «twice»
 """
 
 
