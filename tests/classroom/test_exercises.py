@@ -181,7 +181,8 @@ def test_unwritten_answers_get_a_sentence(path, execute):
     notebook = read(RELEASED / path.name)
     notebook.cells.append(new_code_cell("check.status()", id="status"))
     execute(notebook)
-    title, *rows = notebook.cells[-1].outputs[0].text.splitlines()
+    printed = "".join(output.text for output in notebook.cells[-1].outputs)
+    title, *rows = printed.splitlines()
     assert notebook.cells[0].source.startswith(f"# {title}\n")
     states = [row.rsplit("  ", 1)[-1] for row in rows[1 : 1 + len(tasks(path))]]
     for state in states:

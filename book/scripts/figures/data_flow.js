@@ -346,7 +346,7 @@ function opener(model, scale, heads, depth) {
         row("norm", flow.normed[block]),
         words(`times one matrix, in head ${head}:`),
         row("query", flow.query[block][head], "query"),
-        words(`patch ${patch}, normed, times the same:`),
+        words(`patch ${patch}, normed, times two others:`),
         row("key", flow.key[block][head][patch], "key"),
         row("value", flow.value[block][head][patch], "value"),
       ],

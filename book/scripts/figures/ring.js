@@ -102,7 +102,7 @@ function start(figure) {
       return held.every((own) => String(own) === String(sums))
         ? `${turn}all four hold all four sums. Each process has sent six pieces, one and a half vectors.`
         : `${turn}process 0 has ${listed(held[0].map(String))}, ` +
-            "because the second trip handed round sums that were not complete.";
+            "because the second trip handed round pieces to which nothing had been added.";
     const rank = sent.findIndex(({ piece }) => piece === (followed ?? 0));
     const { left, piece, came, had, adds } = sent[rank];
     if (!adds) return `${turn}process ${left} sends ${came}, and process ${rank} keeps it in place of its ${had}.`;

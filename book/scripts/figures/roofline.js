@@ -81,7 +81,7 @@ function start(figure) {
     figure.say(
       `With ${grouped(T)} tokens and ${inImages(count)}, fused attention is ${where}. ` +
         `The roof allows it ${(fused / explicit).toFixed(1)} times the speed of explicit attention, ` +
-        `which reaches ${percent(explicit / peak)} of the peak.`,
+        `whose limit is ${percent(explicit / peak)} of the peak.`,
     );
   }
 
