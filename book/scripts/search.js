@@ -1,6 +1,6 @@
 // Loads the search when a reader first uses it: its scripts and the sections are a megabyte that others need not fetch.
 // The sections are a script too, because a page opened from a folder cannot read data files.
-import { loaderOf } from "./search/loading.js";
+import { loaderOf } from "./loading/on_demand.js";
 
 const script = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 const load = loaderOf(new URL(".", script).href);

@@ -1,6 +1,7 @@
 // Loads the lab's scripts when one of its places on the page comes near: digits.js or photograph.js, which open them.
 
-import { HERE, fetchData, loaderOf } from "./parts/fetching.js";
+import { loaderOf } from "../loading/on_demand.js";
+import { HERE, fetchData } from "./parts/fetching.js";
 import { openPlace, whenNear } from "./parts/places.js";
 
 const SCRIPTS = [

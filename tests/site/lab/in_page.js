@@ -1,7 +1,7 @@
 // What tests call in a page: the lab's modules, and the source of the panels that the page shows.
 
 import { answerOf } from "../../../book/scripts/lab/parts/answer.js";
-import { loaderOf } from "../../../book/scripts/lab/parts/fetching.js";
+import { loaderOf } from "../../../book/scripts/loading/on_demand.js";
 import { averageHeads, massInside, rollout, toPatches } from "../../../book/scripts/lab/parts/maps.js";
 import { forward, roomFor } from "../../../book/scripts/lab/parts/model.js";
 import { compose } from "../../../book/scripts/lab/parts/scene.js";

@@ -1,7 +1,7 @@
 // Gets the weights of the large model, part by part: from the browser's cache if it has them, else from the site, and
 // from scripts if the page was opened from a folder, where a browser reads no other files.
 
-import { loaderOf } from "../parts/fetching.js";
+import { loaderOf } from "../../loading/on_demand.js";
 import { takeContent } from "../parts/weights.js";
 
 /** @import { Manifest, Progress, WeightsPart } from "../parts/types.d.ts" */
