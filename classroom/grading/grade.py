@@ -13,7 +13,7 @@ import psutil
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from classroom.grading import feedback, gradebook
+from classroom.grading import door, feedback, gradebook
 from classroom.grading.course import Course
 from classroom.grading.disk import is_full_disk
 from classroom.grading.gradebook import CourseChanged
@@ -127,7 +127,11 @@ def _grade(
     compile_packages()
     folder = _temporary_folder()
     start_server(folder, ["classroom.grading.preloaded"])
-    terms = replace(terms, temporary=folder)
+    terms = replace(
+        terms,
+        temporary=folder,
+        prepared=door.start(folder) if terms.sandbox else None,
+    )
     with bar:
         needed = sorted({submission.assignment for submission in todo})
         prove([assignments[name] for name in needed], course, terms)

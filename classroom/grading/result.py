@@ -93,3 +93,4 @@ class Terms:
     visible: tuple[Path, ...] = ()
     cgroup: Path | None = None  # the group in which each kernel gets its own
     temporary: Path | None = None  # the folder for sockets
+    prepared: Path | None = None  # the socket of the process that forks kernels
