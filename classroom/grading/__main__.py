@@ -45,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     add("--source", type=Path, action="append", help="exercise set; default: all")
     add("--seed", type=int, help="of the variant; default: the book's own sets")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="notebooks at once")
+    add("--class-list", type=Path, help="grades that Brightspace exported")
     add("--pattern", help="regular expression: its group 'name' or 'id' is the student")
     add("--cell-seconds", type=int, default=Limits.cell_seconds)
     add("--total-seconds", type=int, default=Limits.total_seconds)
@@ -76,6 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
             options.jobs,
             options.pattern,
             seed=options.seed,
+            class_list=options.class_list,
         )
     except Refused as error:
         print(f"Stopped: {error}", file=sys.stderr)
