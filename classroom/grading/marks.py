@@ -53,10 +53,10 @@ def write_marks(
             "brightspace": _brightspace(name, sure, marks, maximum, class_list),
         }
         for platform, lines in imports.items():
-            head, *rows = lines
+            head, *students = lines
             file = f"{platform}-{name}.csv"
-            if rows:
-                tables[file] = [head, *rows]
+            if students:
+                tables[file] = [head, *students]
             else:
                 (course.root / file).unlink(missing_ok=True)
     for file, rows in tables.items():
