@@ -17,7 +17,7 @@ from classroom.grading import door, feedback, gradebook
 from classroom.grading.course import Course
 from classroom.grading.disk import is_full_disk
 from classroom.grading.gradebook import CourseChanged
-from classroom.grading.intake import Intake, NoSubmissions, take_in
+from classroom.grading.intake import Intake, NoSubmissions, state_of, take_in
 from classroom.grading.marks import (
     ClassList,
     ClassListUnread,
@@ -38,6 +38,7 @@ from classroom.release.assignment import Assignment
 from classroom.release.release import SOURCES
 
 REASONS = SandboxMissing, NoSubmissions, CourseChanged, SolutionsFail, ClassListUnread
+ROUNDS = 3  # of taking in what others change at the same time
 LONGEST_PLACE = 46  # bytes; the sockets' names below it take 57 more
 
 
@@ -80,16 +81,27 @@ def grade_class(
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
         course = Course(out.resolve())
         with FileLock(out / "lock", timeout=0):
-            intake = take_in(
-                place,
-                list(assignments.values()),
-                course.received,
-                pattern,
-                terms.limits,
-            )
-            used = {submission.assignment for submission in intake.submissions}
-            gradebook.prepare(course, [assignments[name] for name in sorted(used)])
-            return _grade(intake, assignments, course, terms, jobs, progress, numbers)
+            for _ in range(ROUNDS):
+                before = state_of(place)
+                intake = take_in(
+                    place,
+                    list(assignments.values()),
+                    course.received,
+                    pattern,
+                    terms.limits,
+                )
+                used = {submission.assignment for submission in intake.submissions}
+                gradebook.prepare(course, [assignments[name] for name in sorted(used)])
+                results = _grade(
+                    intake, assignments, course, terms, jobs, progress, numbers
+                )
+                if before <= state_of(place):
+                    return results
+        raise Refused(
+            f"Files in {place} were changed while they were read, {ROUNDS} times, so "
+            "some marks may be those of earlier versions. Give the same command again "
+            "when nothing writes there any more."
+        )
     except Timeout:
         raise Refused(f"Another run is grading into {out} right now.") from None
     except REASONS as error:
@@ -140,7 +152,7 @@ def _grade(
     terms = replace(
         terms,
         temporary=folder,
-        prepared=door.start(folder) if terms.sandbox else None,
+        prepared=door.start(folder) if terms.sandbox and todo else None,
     )
     with bar:
         needed = sorted({submission.assignment for submission in todo})
