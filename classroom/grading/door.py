@@ -58,8 +58,7 @@ class Door:
         """Let a kernel into the sandbox that the process ``bubblewrap`` sets up.
 
         Args:
-            request: ``limits``, ``arguments`` and ``environment`` of the kernel, and
-                the path of its ``cgroup`` or None.
+            request: ``limits``, ``arguments`` and ``environment`` of the kernel.
             weak: accept a sandbox that is not tight.
 
         Raises:

@@ -188,7 +188,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             try:
                 await self.async_start_new_kernel()
                 sandbox, limits = self.terms.sandbox, self.terms.limits
-                usage = Usage(self.km.pid, self.km.group, sandbox, limits)
+                usage = Usage(self.km.pid, sandbox, limits)
                 self._watchdog = Watchdog(usage, limits, self._left)
                 self._watchdog.start()
                 await self.async_start_new_kernel_client()

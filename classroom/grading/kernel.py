@@ -18,7 +18,6 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from traitlets import Any as AnyTrait
 
-from classroom.grading.cgroup import Cgroup
 from classroom.grading.door import WAIT, Door
 from classroom.grading.limits import DESCRIPTORS, MIB
 from classroom.grading.processes import keep_to_own_share
@@ -71,7 +70,6 @@ class SandboxedKernelManager(AsyncKernelManager):
     Attributes:
         terms: what the kernel may use, and how it is run.
         judge: the socket at which the checks ask for a verdict.
-        group: the group of processes that was created for it, or None.
     """
 
     terms = AnyTrait(Terms())
@@ -84,7 +82,6 @@ class SandboxedKernelManager(AsyncKernelManager):
         self.folder = Path(tempfile.mkdtemp(prefix="kernel-"))
         self.connection_file = str(self.folder / "connection.json")
         self.ip = str(self.folder / "socket")
-        self.group: Cgroup | None = None
         self._filter = -1  # not open yet: bubblewrap would refuse it
         self._door: Door | None = None
 
@@ -135,10 +132,7 @@ class SandboxedKernelManager(AsyncKernelManager):
         kwargs["env"] = environment
         kwargs["cwd"] = str(self.folder)
         kwargs["stdout"] = kwargs["stderr"] = DEVNULL
-        if self.terms.cgroup is not None:
-            name, limits = self.folder.name, self.terms.limits
-            self.group = Cgroup.create(self.terms.cgroup, name, limits)
-        kwargs["preexec_fn"] = self._enter
+        kwargs["preexec_fn"] = keep_to_own_share
         with ExitStack() as opened:
             if self.terms.sandbox:
                 self._filter = open_filter()
@@ -159,16 +153,9 @@ class SandboxedKernelManager(AsyncKernelManager):
             "limits": self._limits,
             "arguments": self._arguments,
             "environment": {JUDGE: str(self.judge)},
-            "cgroup": None if self.group is None else str(self.group.path),
         }
         started: Any = self.provisioner
         door.let_in(started.pid, request, self.terms.weak)
-
-    def _enter(self) -> None:
-        """Set up the new process, before it becomes bubblewrap."""
-        keep_to_own_share()
-        if self.group is not None:
-            self.group.enter()
 
     async def _async_pre_start_kernel(self, **kwargs: Any) -> Any:
         command = await super()._async_pre_start_kernel(**kwargs)
@@ -180,8 +167,6 @@ class SandboxedKernelManager(AsyncKernelManager):
 
     async def _async_cleanup_resources(self, restart: bool = False) -> None:
         await super()._async_cleanup_resources(restart=restart)
-        if self.group is not None:
-            self.group.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     cleanup_resources = _async_cleanup_resources
