@@ -22,6 +22,13 @@ from classroom.release.release import ROOT
 
 WAIT = ["sh", "-c", "echo; read _"]  # a line says that the sandbox is set up
 LONGEST = 1 << 16  # bytes of a message
+PREPARED = """
+import sys
+path = list(sys.path)
+sys.path.insert(0, sys.argv.pop())
+from classroom.grading.prepared import serve
+serve(path)
+"""
 INLINE = "module://matplotlib_inline.backend_inline"  # as ipykernel chooses, but later
 
 
@@ -91,8 +98,7 @@ def start(folder: Path) -> Path:
         listener.bind(os.fspath(place))
         listener.listen(128)
         started = Popen(
-            [sys.executable, "-s", "-m", "classroom.grading.prepared"],
-            cwd=ROOT,
+            [sys.executable, "-I", "-c", PREPARED, str(ROOT)],
             # These variables can be read in every sandbox.
             env=ENVIRONMENT | {"MPLCONFIGDIR": str(fonts), "MPLBACKEND": INLINE},
             stdin=listener.fileno(),

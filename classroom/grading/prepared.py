@@ -24,7 +24,7 @@ from typing import Any
 
 from classroom.grading import inside
 from classroom.grading.door import LONGEST
-from classroom.grading.sandbox import HOME, LOOK_AROUND, MATPLOTLIB
+from classroom.grading.sandbox import ENVIRONMENT, HOME, LOOK_AROUND
 from classroom.grading.seccomp import compiled
 
 NAMESPACES = ("cgroup", "ipc", "uts", "net", "pid", "mnt")
@@ -40,12 +40,20 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
-def serve(listener: socket.socket) -> None:
-    """Answer each request in a process of its own."""
+def serve(path: list[str]) -> None:
+    """Answer each request at standard input's socket in a process of its own.
+
+    Args:
+        path: where kernels look for modules.
+    """
     _control(END_WITH_PARENT, signal.SIGKILL)
-    inside.import_packages()
+    listener = socket.socket(fileno=os.dup(0))
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    sys.path[:] = path
     import_module("torch._dynamo")  # or the first optimizer would, for a second
+    inside.import_packages()
     compiled()
+    sys.path[:] = path
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     while True:
         connection, _ = listener.accept()
@@ -72,7 +80,8 @@ def _answer(connection: socket.socket) -> None:
     os.close(door)
     os.setsid()
     os.chdir(HOME)
-    os.environ.update(request["environment"], MPLCONFIGDIR=MATPLOTLIB)
+    os.environ.clear()
+    os.environ.update(ENVIRONMENT | request["environment"])
     _give_up_rights(request["user"])
     seen: dict[str, Any] = {}
     exec(LOOK_AROUND, seen)
@@ -128,10 +137,3 @@ def _libc() -> ctypes.CDLL:
 def _control(option: int, value: int, more: int = 0) -> None:
     longs = map(ctypes.c_ulong, (value, more, 0, 0))
     _libc().prctl(option, *longs)
-
-
-if __name__ == "__main__":
-    del sys.path[0]  # the repository, which is not there in a sandbox
-    with socket.socket(fileno=os.dup(0)) as waiting:
-        os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-        serve(waiting)
