@@ -9,9 +9,9 @@ import csv
 import io
 import re
 import unicodedata
+from argparse import ArgumentTypeError
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from classroom.grading.course import Course
@@ -27,10 +27,6 @@ FORMULA = re.compile(r"(^|[;,|\t\r\n])(?=\s*[=+\-@＝＋－＠﹦﹢﹣﹫])")
 Marks = dict[tuple[str, str], Mark]
 ClassList = Mapping[str, tuple[str, str]]
 Rows = Iterable[Iterable[Any]]
-
-
-class ClassListUnread(ValueError):
-    """Raised for a class list that cannot be read; the message says what it must be."""
 
 
 def write_marks(
@@ -64,13 +60,13 @@ def write_marks(
     return list(tables)
 
 
-def read_class_list(path: Path) -> ClassList:
+def read_class_list(path: str) -> ClassList:
     """Return name -> OrgDefinedId and Username, from grades that Brightspace exported.
 
     Names that two students share are left out.
 
     Raises:
-        ClassListUnread: if it is no such table.
+        ArgumentTypeError: if it is no such table; the message says what it must be.
     """
     found = defaultdict[str, list[tuple[str, str]]](list)
     try:
@@ -79,8 +75,8 @@ def read_class_list(path: Path) -> ClassList:
                 name = _simple(f"{row['First Name']} {row['Last Name']}")
                 found[name].append((row["OrgDefinedId"], row["Username"]))
     except (OSError, ValueError, KeyError, csv.Error) as error:
-        raise ClassListUnread(
-            f"--class-list {path} cannot be read ({error}). It has to be a CSV of "
+        raise ArgumentTypeError(
+            f"{path} cannot be read ({error}). It has to be a CSV of "
             "grades that Brightspace exported with both key fields and with first and "
             "last names."
         ) from error
