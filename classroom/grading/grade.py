@@ -62,10 +62,11 @@ def grade_class(
     """
     if not sources:
         raise Refused(f"There is no exercise set in {SOURCES}; name one with --source.")
-    if sys.platform == "win32":
+    if sys.platform != "linux":
         raise Refused(
-            "Grading needs what Windows does not have. Install WSL 2, which is a Linux "
-            "inside Windows, and give the same command there."
+            "Grading needs what only Linux has. On Windows install WSL 2, which is a "
+            "Linux inside Windows, on a Mac a virtual machine with Linux, and give the "
+            "same command there."
         )
     try:
         if terms.sandbox:

@@ -33,6 +33,8 @@ from tests.classroom.small_exercises import write_source
 from tests.conftest import ROOT
 from tests.patience import SECONDS
 
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="grading needs Linux")
+
 
 @in_sandbox
 def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
@@ -124,7 +126,7 @@ print(json.dumps({{
 
 @pytest.mark.parametrize(
     "system, words",
-    [("linux", "apt install"), ("darwin", "virtual one"), ("win32", "WSL 2")],
+    [("linux", "apt install"), ("darwin", "virtual machine"), ("win32", "WSL 2")],
 )
 def test_without_a_sandbox_it_refuses(
     system, words, exercises, tmp_path, monkeypatch, capsys
@@ -236,6 +238,7 @@ def no_room_for_sqlite(*arguments, **keywords):
     raise OperationalError("INSERT", {}, Exception("database or disk is full"))
 
 
+@on_linux
 @pytest.mark.parametrize(
     "place, full",
     [
@@ -276,6 +279,7 @@ def graded_unread(submissions, assignments, course, terms, jobs):
         yield result
 
 
+@on_linux
 @pytest.mark.parametrize("changes", [1, 99])
 def test_a_file_that_is_changed_while_it_is_graded_is_graded_again(
     changes, exercises, tmp_path, monkeypatch, capsys
@@ -310,7 +314,7 @@ def _no_room_in_a_worker(path):
     worker.main(sent, asked, Course(path), Terms(), "")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="grading needs Linux")
+@on_linux
 def test_a_worker_without_room_ends_the_run_and_blames_nobody(
     exercises, tmp_path, monkeypatch
 ):
