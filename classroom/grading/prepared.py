@@ -16,6 +16,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import sys
 from contextlib import suppress
 from functools import cache
@@ -32,12 +33,6 @@ NAMESPACES = ("cgroup", "ipc", "uts", "net", "pid", "mnt")
 OWNER_OF_NAMESPACE = 0xB701
 END_WITH_PARENT, DUMPABLE, SECCOMP, DROP, NO_NEW_RIGHTS = 1, 4, 22, 24, 38
 CAPABILITIES_3 = 0x20080522
-
-
-class _Program(ctypes.Structure):
-    """The kernel's ``struct sock_fprog``."""
-
-    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
 
 def serve(path: list[str]) -> None:
@@ -124,9 +119,9 @@ def _give_up_rights(user: int | None) -> None:
     _libc().capset((ctypes.c_uint32 * 2)(CAPABILITIES_3, 0), (ctypes.c_uint32 * 6)())
     _control(NO_NEW_RIGHTS, 1)
     _control(DUMPABLE, 1)  # its own /proc/self is its own again
-    code = compiled()
-    program = _Program(len(code) // 8, code)
-    _control(SECCOMP, 2, ctypes.addressof(program))
+    code = ctypes.create_string_buffer(compiled())
+    length = len(compiled()) // 8  # of instructions
+    _control(SECCOMP, 2, struct.pack("HP", length, ctypes.addressof(code)))
 
 
 @cache
@@ -134,6 +129,5 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _control(option: int, value: int, more: int = 0) -> None:
-    longs = map(ctypes.c_ulong, (value, more, 0, 0))
-    _libc().prctl(option, *longs)
+def _control(option: int, value: int, more: bytes | None = None) -> None:
+    _libc().prctl(option, ctypes.c_ulong(value), more, None, None)
