@@ -31,8 +31,8 @@ Rows = Iterable[Iterable[Any]]
 
 def write_marks(
     course: Course, results: list[Result], marks: Marks, class_list: ClassList
-) -> list[str]:
-    """Write all tables, and return their names.
+) -> None:
+    """Write all tables.
 
     Args:
         class_list: of ``read_class_list``, or empty.
@@ -57,7 +57,6 @@ def write_marks(
                 (course.root / file).unlink(missing_ok=True)
     for file, rows in tables.items():
         write_whole(course.root / file, _csv(rows))
-    return list(tables)
 
 
 def read_class_list(path: str) -> ClassList:
