@@ -36,6 +36,7 @@ from tests.classroom.bench.edited import edited
 REPORT = ROOT / "_build" / "bench-grade.json"
 WATCHED = ("classroom", "notebooks", "tests", "vit_check", "vit_doctor", "vit_steps")
 WATCHED += ("Makefile",)
+BETWEEN_LOOKS = 2  # seconds, at how much memory is held
 
 
 def fingerprint(places: list[Path]) -> str:
@@ -57,7 +58,7 @@ class Peak(threading.Thread):
 
     def run(self) -> None:
         procfs = Procfs(Path("/proc"))
-        while not self.ended.wait(2):
+        while not self.ended.wait(BETWEEN_LOOKS):
             everyone = psutil.Process().children(recursive=True)
             held = 0
             for process in [psutil.Process(), *everyone]:
