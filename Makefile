@@ -156,7 +156,7 @@ gradescope: .venv/ready
 
 grade: .venv/compiled
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Stopped: say what to grade: make grade SUBMISSIONS=folder" >&2; exit 1; }
-	@$(BIN)/python -m classroom.grading "$(SUBMISSIONS)" $(if $(SEED),--seed $(SEED))
+	@$(BIN)/python -m classroom.grading "$(SUBMISSIONS)" $(if $(SEED),--seed $(SEED)) $(if $(CLASS_LIST),--class-list "$(CLASS_LIST)")
 
 bench-grade: .venv/compiled
 	$(BIN)/python -m tests.classroom.bench

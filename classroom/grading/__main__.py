@@ -20,7 +20,6 @@ from collections import Counter
 from pathlib import Path
 
 from classroom.grading import gradebook
-from classroom.grading.cgroup import delegated
 from classroom.grading.course import Course
 from classroom.grading.grade import Refused, grade_class
 from classroom.grading.limits import MIB, Limits
@@ -28,10 +27,6 @@ from classroom.grading.result import Result, Terms
 from classroom.release.release import SOURCES
 
 REFUSED, NEEDS_A_PERSON = 1, 3
-MEMORY_COUNTED = "The kernel counted what each submission held (a cgroup for each)."
-MEMORY_WATCHED = (
-    "What each submission held was watched from outside, for no cgroup was delegated."
-)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,6 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     add("--source", type=Path, action="append", help="exercise set; default: all")
     add("--seed", type=int, help="of the variant; default: the book's own sets")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="notebooks at once")
+    add("--class-list", type=Path, help="grades that Brightspace exported")
     add("--pattern", help="regular expression: its group 'name' or 'id' is the student")
     add("--cell-seconds", type=int, default=Limits.cell_seconds)
     add("--total-seconds", type=int, default=Limits.total_seconds)
@@ -63,7 +59,6 @@ def main(arguments: list[str] | None = None) -> int:
         limits=limits,
         sandbox=not options.without_sandbox,
         weak=options.weak_sandbox,
-        cgroup=delegated() if not options.without_sandbox else None,
         visible=tuple(path.resolve() for path in options.visible or ()),
     )
     sources = options.source or sorted(SOURCES.glob("*.ipynb"))
@@ -76,6 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
             options.jobs,
             options.pattern,
             seed=options.seed,
+            class_list=options.class_list,
         )
     except Refused as error:
         print(f"Stopped: {error}", file=sys.stderr)
@@ -84,8 +80,6 @@ def main(arguments: list[str] | None = None) -> int:
         print("\nStopped. The same command goes on from here.", file=sys.stderr)
         return REFUSED
     print(summary(results, Course(out.resolve())))
-    if terms.sandbox:
-        print(MEMORY_COUNTED if terms.cgroup else MEMORY_WATCHED)
     for_a_person = any(r.status != "graded" or r.contested for r in results)
     return NEEDS_A_PERSON if for_a_person else 0
 

@@ -6,7 +6,7 @@ feedback/STUDENT/SET/SET.html      for the student
 source/SET/SET.ipynb               with solutions: never give this folder away
 gradebook.db                       nbgrader's, for its form grader
 results/, logs/                    a file for each submission, to continue a stopped run
-marks.csv, canvas-SET.csv, moodle-SET.csv, oddities.html
+marks.csv, PLATFORM-SET.csv, oddities.html
 """
 
 from collections.abc import Iterable

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,16 @@ from nbgrader.utils import is_grade, is_solution
 from traitlets import Any as AnyTrait
 
 from classroom.grading import witness
+from classroom.grading.door import NotEntered
 from classroom.grading.kernel import SandboxedKernelManager
-from classroom.grading.limits import ORDINARY, PATIENCE
+from classroom.grading.limits import PATIENCE
 from classroom.grading.outputs import clean_output, error_output, size
 from classroom.grading.passing import (
     Attempt,
     taken_from_libraries,
     why_failed,
 )
+from classroom.grading.result import Terms
 from classroom.grading.usage import Usage
 from classroom.grading.watchdog import Watchdog
 
@@ -59,7 +62,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     that nbgrader gives full marks exactly if ``why_failed`` returns None for it.
 
     Attributes:
-        limits, visible, sandbox, prefix, cgroup: as in ``SandboxedKernelManager``.
+        terms: what it may use, and how it is run.
         judge: the process that decides whether the checks passed.
         failures: after a run, grade_id -> sentence.
         odd: after a run, the names that were found changed in the kernel.
@@ -69,12 +72,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         starved: after a run, whether the machine was too busy for a fair verdict.
     """
 
-    limits = AnyTrait(ORDINARY)
-    visible = AnyTrait(())
-    sandbox = AnyTrait(True)
-    prefix = AnyTrait(())
+    terms = AnyTrait(Terms())
     judge = AnyTrait(None)
-    cgroup = AnyTrait(None)
 
     record_timing = False
     store_widget_state = False
@@ -89,8 +88,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         self.odd: set[str] = set()
         self.taken: list[str] = []
         self.timeout = 1  # seconds between two looks at how much it has computed
-        self._left: float = self.limits.total_seconds  # on the notebook's clock
-        self._room_left = self.limits.outputs
+        self._left: float = self.terms.limits.total_seconds  # on the notebook's clock
+        self._room_left = self.terms.limits.outputs
         self.starts = 0
         self.computed = 0.0
         self.starved = False
@@ -182,24 +181,23 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
 
     async def _start(self, done: list[NotebookNode]) -> bool:
         """Start a new kernel and run the cells in it that had ended well."""
-        while self.starts <= self.limits.restarts:
+        while self.starts <= self.terms.limits.restarts:
             self.starts += 1
-            self.km = SandboxedKernelManager(
-                limits=self.limits,
-                visible=self.visible,
-                sandbox=self.sandbox,
-                prefix=self.prefix,
-                cgroup=self.cgroup,
-                judge=Path(self.judge.path),
-            )
+            judge = Path(self.judge.path)
+            self.km = SandboxedKernelManager(terms=self.terms, judge=judge)
             try:
                 await self.async_start_new_kernel()
-                usage = Usage(self.km.pid, self.km.group, self.sandbox, self.limits)
-                self._watchdog = Watchdog(usage, self.limits, self._left)
+                sandbox, limits = self.terms.sandbox, self.terms.limits
+                usage = Usage(self.km.pid, sandbox, limits)
+                self._watchdog = Watchdog(usage, limits, self._left)
                 self._watchdog.start()
                 await self.async_start_new_kernel_client()
-            except Exception:  # nothing of the student's has run: the machine is full
-                self.starved = True
+            except Exception as error:  # nothing of the student's has run
+                self.log.warning("no kernel: %r", error)
+                if isinstance(error, NotEntered):  # the next one is started by itself
+                    self.terms = replace(self.terms, prepared=None)
+                else:  # the machine is full
+                    self.starved = True
                 await self._stop()
                 continue
             first = await self._execute(witness.look())
@@ -230,13 +228,13 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     async def _execute(self, source: str) -> Attempt:
         """Run one cell, and end the kernel if the cell does not end."""
         self._current = attempt = Attempt()
-        self._room = min(self.limits.output, self._room_left)
+        self._room = min(self.terms.limits.output, self._room_left)
         self._timed_out = self._idle = False
         scratch = new_code_cell(source)
         self.nb = new_notebook(cells=[scratch])
         watchdog, usage = self._watchdog, self._watchdog.usage
         self._began = usage.clock, usage.computed, usage.waited
-        self._allowed = min(self.limits.cell_seconds, self._seconds_left)
+        self._allowed = min(self.terms.limits.cell_seconds, self._seconds_left)
         room = self._room
         try:
             await self.async_execute_cell(scratch, 0)

@@ -13,12 +13,17 @@ import psutil
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from classroom.grading import feedback, gradebook
+from classroom.grading import door, feedback, gradebook
 from classroom.grading.course import Course
 from classroom.grading.disk import is_full_disk
 from classroom.grading.gradebook import CourseChanged
-from classroom.grading.intake import Intake, NoSubmissions, take_in
-from classroom.grading.marks import write_marks
+from classroom.grading.intake import Intake, NoSubmissions, state_of, take_in
+from classroom.grading.marks import (
+    ClassList,
+    ClassListUnread,
+    read_class_list,
+    write_marks,
+)
 from classroom.grading.pool import finished, grade_all
 from classroom.grading.processes import start_server
 from classroom.grading.proof import SolutionsFail, prove
@@ -32,6 +37,8 @@ from classroom.grading.sandbox import (
 from classroom.release.assignment import Assignment
 from classroom.release.release import SOURCES
 
+REASONS = SandboxMissing, NoSubmissions, CourseChanged, SolutionsFail, ClassListUnread
+ROUNDS = 3  # of taking in what others change at the same time
 LONGEST_PLACE = 46  # bytes; the sockets' names below it take 57 more
 
 
@@ -48,11 +55,13 @@ def grade_class(
     pattern: str | None = None,
     progress: bool = True,
     seed: int | None = None,
+    class_list: Path | None = None,
 ) -> list[Result]:
     """Grade all submissions in a folder or zip, and write all tables and pages.
 
     Args:
         seed: that of the variant that was handed out; None is the book's own sets.
+        class_list: the grades that Brightspace exports, for its table.
 
     Raises:
         Refused: if that is not possible, with advice on what to do about it.
@@ -65,25 +74,37 @@ def grade_class(
             "inside Windows, and give the same command there."
         )
     try:
+        numbers = read_class_list(class_list) if class_list is not None else {}
         if terms.sandbox:
             check_sandbox(terms.weak)
         assignments = {path.stem: Assignment(path, seed) for path in sources}
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
         course = Course(out.resolve())
         with FileLock(out / "lock", timeout=0):
-            intake = take_in(
-                place,
-                list(assignments.values()),
-                course.received,
-                pattern,
-                terms.limits,
-            )
-            used = {submission.assignment for submission in intake.submissions}
-            gradebook.prepare(course, [assignments[name] for name in sorted(used)])
-            return _grade(intake, assignments, course, terms, jobs, progress)
+            for _ in range(ROUNDS):
+                before = state_of(place)
+                intake = take_in(
+                    place,
+                    list(assignments.values()),
+                    course.received,
+                    pattern,
+                    terms.limits,
+                )
+                used = {submission.assignment for submission in intake.submissions}
+                gradebook.prepare(course, [assignments[name] for name in sorted(used)])
+                results = _grade(
+                    intake, assignments, course, terms, jobs, progress, numbers
+                )
+                if before <= state_of(place):
+                    return results
+        raise Refused(
+            f"Files in {place} were changed while they were read, {ROUNDS} times, so "
+            "some marks may be those of earlier versions. Give the same command again "
+            "when nothing writes there any more."
+        )
     except Timeout:
         raise Refused(f"Another run is grading into {out} right now.") from None
-    except (SandboxMissing, NoSubmissions, CourseChanged, SolutionsFail) as error:
+    except REASONS as error:
         raise Refused(str(error)) from error
     except Exception as error:  # nbgrader's and the database's, too
         if not is_full_disk(error):
@@ -101,6 +122,7 @@ def _grade(
     terms: Terms,
     jobs: int,
     progress: bool,
+    class_list: ClassList,
 ) -> list[Result]:
     results, todo = [], []
     for submission in intake.submissions:
@@ -127,7 +149,11 @@ def _grade(
     compile_packages()
     folder = _temporary_folder()
     start_server(folder, ["classroom.grading.preloaded"])
-    terms = replace(terms, temporary=folder)
+    terms = replace(
+        terms,
+        temporary=folder,
+        prepared=door.start(folder) if terms.sandbox and todo else None,
+    )
     with bar:
         needed = sorted({submission.assignment for submission in todo})
         prove([assignments[name] for name in needed], course, terms)
@@ -138,7 +164,7 @@ def _grade(
     shutil.rmtree(course.received, ignore_errors=True)
     results.sort(key=lambda result: (result.assignment, result.student))
     marks = gradebook.marks(course, results)
-    write_marks(course, results, marks)
+    write_marks(course, results, marks, class_list)
     plain = feedback.write_feedback(course, results, marks, jobs)
     write_report(course, results, intake.left_out, plain)
     return results

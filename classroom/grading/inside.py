@@ -1,8 +1,9 @@
-"""Start the kernel inside the sandbox: set limits, then run an ordinary ipykernel.
+"""Run a kernel inside the sandbox: set limits, then start an ordinary ipykernel.
 
-This file is run by its path inside the sandbox, where nothing else of its folder is
-visible. A kernel usually binds sockets and lets clients connect. This one connects to
-sockets that the grader has bound, so it needs no folder to write in.
+Without a process to fork it from (``prepared``), a kernel is this file, run by its path
+where nothing else of its folder is visible. A kernel usually binds sockets and lets
+clients connect. This one connects to sockets that the grader has bound, so it needs no
+folder to write in.
 """
 
 import gc
@@ -67,12 +68,17 @@ def ignore_breakpoints() -> None:
     pdb.set_trace = lambda *args, **kwargs: None
 
 
-if __name__ == "__main__":
-    set_limits(**json.loads(sys.argv.pop(1)))
+def run(limits: dict[str, int], arguments: list[str]) -> None:
+    """Be a kernel from now on, with these limits and ipykernel's arguments."""
+    set_limits(**limits)
     app = ConnectingKernelApp.instance(log_level=50)
-    app.initialize()
+    app.initialize(arguments)
     import_packages()
     ignore_breakpoints()
     shell: Any = app.shell
     shell.ask_exit = lambda: None  # quit() in a cell must not end the grading
     app.start()
+
+
+if __name__ == "__main__":
+    run(json.loads(sys.argv[1]), sys.argv[2:])

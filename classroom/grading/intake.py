@@ -137,6 +137,14 @@ def take_in(
     return Intake(_submissions(found, keep), left_out)
 
 
+def state_of(place: Path) -> set[tuple[str, float, int]]:
+    """Return path, time and size of each file, which tell whether it was changed."""
+    if place.is_dir():
+        return {(file.path, file.time, file.size) for file in in_folder(place)}
+    status = place.stat()
+    return {(place.name, status.st_mtime, status.st_size)}
+
+
 @contextmanager
 def _files(place: Path) -> Iterator[Iterable[File]]:
     """Give all files below the place, which can be read until the context ends."""

@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
@@ -17,9 +18,10 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from traitlets import Any as AnyTrait
 
-from classroom.grading.cgroup import Cgroup
-from classroom.grading.limits import DESCRIPTORS, MIB, ORDINARY
+from classroom.grading.door import WAIT, Door
+from classroom.grading.limits import DESCRIPTORS, MIB
 from classroom.grading.processes import keep_to_own_share
+from classroom.grading.result import Terms
 from classroom.grading.sandbox import ENVIRONMENT, hand_over, sandboxed
 from classroom.grading.seccomp import open_filter
 from vit_check.engine.asking import JUDGE
@@ -66,20 +68,12 @@ class SandboxedKernelManager(AsyncKernelManager):
     """Start a kernel under bubblewrap, and end every process that it started.
 
     Attributes:
-        limits: what the kernel may use.
+        terms: what the kernel may use, and how it is run.
         judge: the socket at which the checks ask for a verdict.
-        visible: files and folders visible inside it, besides Python's environment.
-        sandbox: False starts the kernel without a sandbox, which protects nothing.
-        prefix: without a sandbox, the command that starts the one after it.
-        cgroup: the group in which to create one for this kernel, or None.
     """
 
-    limits = AnyTrait(ORDINARY)
+    terms = AnyTrait(Terms())
     judge = AnyTrait(None)
-    visible = AnyTrait(())
-    sandbox = AnyTrait(True)
-    prefix = AnyTrait(())
-    cgroup = AnyTrait(None)
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
@@ -88,8 +82,8 @@ class SandboxedKernelManager(AsyncKernelManager):
         self.folder = Path(tempfile.mkdtemp(prefix="kernel-"))
         self.connection_file = str(self.folder / "connection.json")
         self.ip = str(self.folder / "socket")
-        self.group: Cgroup | None = None
         self._filter = -1  # not open yet: bubblewrap would refuse it
+        self._door: Door | None = None
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -101,20 +95,29 @@ class SandboxedKernelManager(AsyncKernelManager):
         )
 
     def _command(self) -> list[str]:
-        limits = {
-            "memory": self.limits.memory * 5 // 4,  # the watchdog is to act before
-            "processes": self.limits.processes,
-            "seconds": self.limits.total_seconds,
+        program = Path(__file__).resolve().with_name("inside.py")
+        python = [sys.executable, "-I", str(program), json.dumps(self._limits)]
+        python += self._arguments
+        if not self.terms.sandbox:
+            return [*self.terms.prefix, *python]
+        seen = [self.folder, program, *self.terms.visible, self.judge.parent]
+        inside = python if self._door is None else WAIT
+        return sandboxed(inside, self._filter, seen, {JUDGE: str(self.judge)})
+
+    @property
+    def _limits(self) -> dict[str, int]:
+        limits = self.terms.limits
+        return {
+            "memory": limits.memory * 5 // 4,  # the watchdog is to act before
+            "processes": limits.processes,
+            "seconds": limits.total_seconds,
             "file_size": 64 * MIB,
             "descriptors": DESCRIPTORS,
         }
-        program = Path(__file__).resolve().with_name("inside.py")
-        python = [sys.executable, "-I", str(program), json.dumps(limits)]
-        python += ["-f", self.connection_file, "--HistoryManager.enabled=False"]
-        if not self.sandbox:
-            return [*self.prefix, *python]
-        seen = [self.folder, program, *self.visible, self.judge.parent]
-        return sandboxed(python, self._filter, seen, {JUDGE: str(self.judge)})
+
+    @property
+    def _arguments(self) -> list[str]:
+        return ["-f", self.connection_file, "--HistoryManager.enabled=False"]
 
     def _connect_control_socket(self) -> None:
         """Do nothing: at this address the client listens, not the kernel."""
@@ -123,31 +126,36 @@ class SandboxedKernelManager(AsyncKernelManager):
         # bwrap gets none of the grader's variables, because its memory is visible
         # inside as that of process 1.
         environment = {"PATH": os.defpath}
-        if not self.sandbox:
+        if not self.terms.sandbox:
             environment |= ENVIRONMENT | {"HOME": str(self.folder)}
             environment |= {"MPLCONFIGDIR": str(self.folder), JUDGE: str(self.judge)}
         kwargs["env"] = environment
         kwargs["cwd"] = str(self.folder)
         kwargs["stdout"] = kwargs["stderr"] = DEVNULL
-        if self.cgroup is not None:
-            self.group = Cgroup.create(self.cgroup, self.folder.name, self.limits)
-        kwargs["preexec_fn"] = self._enter
-        if self.sandbox:
-            self._filter = open_filter()
-            kwargs["pass_fds"] = [self._filter]
-        try:
+        kwargs["preexec_fn"] = keep_to_own_share
+        with ExitStack() as opened:
+            if self.terms.sandbox:
+                self._filter = open_filter()
+                opened.callback(os.close, self._filter)
+                kwargs["pass_fds"] = [self._filter]
+            if self.terms.prepared is not None:
+                with suppress(OSError):  # it has died, and this kernel starts by itself
+                    self._door = opened.enter_context(Door(self.terms.prepared))
+                    kwargs["stdin"] = kwargs["stdout"] = self._door.shell.fileno()
             await super()._async_start_kernel(**kwargs)
-        finally:
-            if self.sandbox:
-                os.close(self._filter)
+            if self._door is not None:
+                self._let_in(self._door)
 
     start_kernel = _async_start_kernel
 
-    def _enter(self) -> None:
-        """Set up the new process, before it becomes bubblewrap."""
-        keep_to_own_share()
-        if self.group is not None:
-            self.group.enter()
+    def _let_in(self, door: Door) -> None:
+        request = {
+            "limits": self._limits,
+            "arguments": self._arguments,
+            "environment": {JUDGE: str(self.judge)},
+        }
+        started: Any = self.provisioner
+        door.let_in(started.pid, request, self.terms.weak)
 
     async def _async_pre_start_kernel(self, **kwargs: Any) -> Any:
         command = await super()._async_pre_start_kernel(**kwargs)
@@ -159,8 +167,6 @@ class SandboxedKernelManager(AsyncKernelManager):
 
     async def _async_cleanup_resources(self, restart: bool = False) -> None:
         await super()._async_cleanup_resources(restart=restart)
-        if self.group is not None:
-            self.group.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     cleanup_resources = _async_cleanup_resources

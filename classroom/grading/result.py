@@ -91,5 +91,5 @@ class Terms:
     prefix: tuple[str, ...] = ()  # before a kernel's command, without a sandbox
     weak: bool = False  # grade even if the sandbox is not tight
     visible: tuple[Path, ...] = ()
-    cgroup: Path | None = None  # the group in which each kernel gets its own
     temporary: Path | None = None  # the folder for sockets
+    prepared: Path | None = None  # the socket of the process that forks kernels

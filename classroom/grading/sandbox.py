@@ -51,9 +51,9 @@ ENVIRONMENT = {
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
 }
 
-# Runs inside the sandbox, and prints what is possible there but should not be.
+# Runs inside the sandbox, and finds what is possible there but should not be.
 LOOK_AROUND = """
-import json, os
+import os
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 found = []
 if os.getuid() == 0:
@@ -74,8 +74,8 @@ for place in ("/proc", "/sys"):
                 continue
             if os.stat(path).st_rdev != os.stat("/dev/null").st_rdev:
                 found.append(f"it can write to {path}")
-print(json.dumps(found[:10]))
 """
+LOOK = f"import json\n{LOOK_AROUND}\nprint(json.dumps(found[:10]))"
 
 
 class SandboxMissing(RuntimeError):
@@ -104,7 +104,7 @@ def check_sandbox(weak: bool = False) -> None:
             "and Ubuntu: apt install bubblewrap. On Fedora: dnf install bubblewrap."
         )
     try:
-        done = run_sandboxed([sys.executable, "-I", "-S", "-c", LOOK_AROUND])
+        done = run_sandboxed([sys.executable, "-I", "-S", "-c", LOOK])
     except SeccompMissing as error:
         raise SandboxMissing(str(error)) from None
     if done.returncode:
@@ -189,7 +189,7 @@ def sandboxed(
         line += ["--perms", "0755", "--dir", str(folder)]
     for path in shown:
         line += ["--ro-bind", str(path), str(path)]
-    for fonts in _list_of_fonts():
+    for fonts in list_of_fonts():
         line += ["--ro-bind", str(fonts), f"{MATPLOTLIB}/{fonts.name}"]
     line += ["--remount-ro", "/", "--chdir", HOME]
     for name, value in (ENVIRONMENT | (environment or {})).items():
@@ -254,7 +254,7 @@ def _packages() -> set[Path]:
 def prepare() -> None:
     """Look up and cache what every sandbox needs, which takes long only once."""
     _python_environment()
-    _list_of_fonts()
+    list_of_fonts()
 
 
 def compile_packages() -> None:
@@ -264,7 +264,7 @@ def compile_packages() -> None:
 
 
 @cache
-def _list_of_fonts() -> tuple[Path, ...]:
+def list_of_fonts() -> tuple[Path, ...]:
     """Return matplotlib's list of fonts, which takes each kernel seconds to make."""
     if importlib.util.find_spec("matplotlib") is None:
         return ()

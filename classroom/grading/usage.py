@@ -1,8 +1,7 @@
 """Measure what a sandbox uses: processor time, memory, processes, files.
 
-All of its processes are measured together, from outside. If a cgroup holds them, the
-kernel has counted. Otherwise they are read one by one, often enough that a process
-which has ended was read before.
+All of its processes are measured together, from outside. They are read one by one,
+often enough that a process which has ended was read before.
 """
 
 import os
@@ -14,7 +13,6 @@ from pathlib import Path
 
 import psutil
 
-from classroom.grading.cgroup import Cgroup
 from classroom.grading.limits import MIB, ORDINARY, PATIENCE, Limits
 from classroom.grading.procfs import BLIND, Key, Procfs, Seen
 from classroom.grading.sandbox import IN_MEMORY
@@ -34,7 +32,6 @@ class Usage:
 
     Args:
         pid: the process id of bubblewrap, the parent of all processes in the sandbox.
-        cgroup: the group that holds them, if there is one.
         sandboxed: whether it has file systems of its own.
         limits: what it may use; far below them, the memory may be overestimated.
 
@@ -50,7 +47,6 @@ class Usage:
     """
 
     pid: int
-    cgroup: Cgroup | None = None
     sandboxed: bool = True
     limits: Limits = ORDINARY
     computed: float = 0.0
@@ -103,10 +99,7 @@ class Usage:
         if self._procfs is not None:
             self.files, beside = _in_memory(self._first)
             beside += OF_SOCKET * self._procfs.sockets(1) + OF_PROCESS * len(everyone)
-        if self.cgroup is None:
-            self.memory = beside + _held(procfs, everyone, self.limits.memory - beside)
-        else:
-            self.memory = self.cgroup.memory
+        self.memory = beside + _held(procfs, everyone, self.limits.memory - beside)
 
     def _look_for_sandbox(self) -> None:
         """Find the sandbox's /proc, if bubblewrap has set it up already.
@@ -147,9 +140,6 @@ class Usage:
             self._computed[seen.key] = seen.computed
             with_children += seen.computed + seen.of_children
         self.delayed = sum(self._delayed.values())
-        if self.cgroup is not None:
-            self.computed = self.cgroup.seconds_computed
-            return
         # A parent's count includes children that ended, but only if it waits for them.
         seen_so_far = sum(self._computed.values())
         self.computed = max(self.computed, with_children, seen_so_far)

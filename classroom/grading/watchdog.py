@@ -71,8 +71,7 @@ class Watchdog(threading.Thread):
         usage, limits, ended = self.usage, self.limits, "; the kernel was ended"
         if usage.processes > limits.processes:
             return f"more than {limits.processes} processes were started at once{ended}"
-        out_of_memory = usage.cgroup is not None and usage.cgroup.ran_out_of_memory
-        if usage.memory > limits.memory or out_of_memory:
+        if usage.memory > limits.memory:
             taken = f"more than {limits.memory // MIB} MiB of memory were taken"
             return f"{taken}{ended}"
         if self._own.memory_info().rss > self._before + UNREAD:

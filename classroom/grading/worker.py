@@ -118,14 +118,7 @@ def run(
         with Judge(Path(folder, "judge")) as judge:
             hand_over(Path(folder))
             os.chmod(judge.path, 0o666)  # no other user can enter its folder
-            execute = SandboxedExecute(
-                limits=terms.limits,
-                visible=terms.visible,
-                sandbox=terms.sandbox,
-                prefix=terms.prefix,
-                cgroup=terms.cgroup,
-                judge=judge,
-            )
+            execute = SandboxedExecute(terms=terms, judge=judge)
             execute.preprocess(nb, resources)
     return execute
 

@@ -293,17 +293,33 @@ def test_an_endless_loop_is_stopped(impatient, answer):
     assert not running_answers()
 
 
-def test_an_endless_loop_is_stopped_on_a_busy_machine(impatient):
+@pytest.fixture
+def busy_machine():
     compute = [sys.executable, "-c", "while True: pass"]
     others = [subprocess.Popen(compute) for _ in range(2 * os.cpu_count())]
-    try:
-        assert failure("split_heads", RIGHT["split_heads"][0]) is None
-        assert failure("split_heads", endless_and_stubborn) == "endless"
-        assert not running_answers()
-    finally:
-        for process in others:
-            process.kill()
-            process.wait()
+    yield
+    for process in others:
+        process.kill()
+        process.wait()
+
+
+def test_an_endless_loop_is_stopped_on_a_busy_machine(impatient, busy_machine):
+    assert failure("split_heads", RIGHT["split_heads"][0]) is None
+    assert failure("split_heads", endless_and_stubborn) == "endless"
+    assert not running_answers()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system tells of delays")
+def test_an_answer_that_waits_for_a_processor_is_not_asleep(busy_machine, monkeypatch):
+    """Two busy processes for each processor make it wait twice as long as it works."""
+    monkeypatch.setattr("vit_check.engine.watching.WAITING_SECONDS", 1.0)
+    seconds = [1.0]
+
+    def split_heads(x, num_heads):
+        compute(seconds.pop() if seconds else 0)
+        return RIGHT["split_heads"][0](x, num_heads)
+
+    assert failure("split_heads", split_heads) is None
 
 
 def test_loading_a_library_takes_the_time_it_takes(impatient, tmp_path, monkeypatch):
@@ -311,7 +327,7 @@ def test_loading_a_library_takes_the_time_it_takes(impatient, tmp_path, monkeypa
     slow += "while time.process_time() < until:\n    pass\n"
     (tmp_path / "slow_library.py").write_text(slow)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("vit_check.engine.watching.WALL_SECONDS", 1.4)
+    monkeypatch.setattr("vit_check.engine.watching.WAITING_SECONDS", 1.4)
 
     def split_heads(x, num_heads):
         import slow_library  # noqa: F401
@@ -392,7 +408,7 @@ def running_answers():
 
 
 def test_an_answer_that_sleeps_is_not_said_to_run_on(monkeypatch):
-    monkeypatch.setattr("vit_check.engine.watching.WALL_SECONDS", 0.5)
+    monkeypatch.setattr("vit_check.engine.watching.WAITING_SECONDS", 0.5)
     with pytest.raises(CheckFailed) as failed:
         check.split_heads(asleep)
     assert "no longer: it had not come to an end after" in str(failed.value)

@@ -17,7 +17,6 @@ import psutil
 import pytest
 
 from classroom.grading import pool, worker
-from classroom.grading.cgroup import Cgroup, delegated
 from classroom.grading.course import Course
 from classroom.grading.execute import SandboxedExecute
 from classroom.grading.grade import grade_class
@@ -190,9 +189,7 @@ LIMITS = Limits(memory=100, processes=3, descriptors=10, files=5, total_seconds=
     ],
 )
 def test_the_watchdog_says_what_was_too_much(holds, words):
-    nothing = dict(
-        processes=0, memory=0, descriptors=0, files=0, clock=0.0, cgroup=None
-    )
+    nothing = dict(processes=0, memory=0, descriptors=0, files=0, clock=0.0)
     watchdog = Watchdog(SimpleNamespace(**nothing | holds), LIMITS, left=9.0)
     reason = watchdog._excess()
     assert (reason is None) if words is None else (words in reason)
@@ -373,36 +370,7 @@ def test_what_a_kernel_does_leaves_a_worker_files_to_open_and_room_on_the_disk(
 
 
 def test_unread_messages_are_limited():
-    nothing = dict(processes=0, memory=0, cgroup=None)
+    nothing = dict(processes=0, memory=0)
     watchdog = Watchdog(SimpleNamespace(**nothing), LIMITS, left=9.0)
     watchdog._before -= UNREAD + 1
     assert "sent to the grader" in watchdog._excess()
-
-
-def test_a_cgroup_is_told_its_limits_and_read(tmp_path):
-    """A folder with the files that the kernel would show stands in for the cgroup."""
-    group = Cgroup.create(tmp_path, "kernel", LIMITS)
-    written = {path.name: path.read_text() for path in group.path.iterdir()}
-    assert written == {
-        **{"memory.max": "100", "memory.oom.group": "1", "pids.max": "3"},
-        **{"memory.swap.max": "0"},
-    }
-    group.enter()
-    assert (group.path / "cgroup.procs").read_text() == "0"
-    (group.path / "cpu.stat").write_text("usage_usec 2500000\nuser_usec 1\n")
-    (group.path / "memory.stat").write_text("anon 5\nfile 100\nkernel 7\nshmem 11\n")
-    (group.path / "memory.events").write_text("low 0\noom 1\noom_kill 2\n")
-    assert group.seconds_computed == 2.5
-    assert group.memory == 23
-    assert group.ran_out_of_memory
-    usage = Usage(pid=os.getpid(), cgroup=group, sandboxed=False)
-    usage.look()
-    assert (usage.computed, usage.memory) == (2.5, 23)
-
-
-def test_a_group_that_was_not_delegated_is_left_alone(monkeypatch):
-    def not_there(*arguments):
-        raise OSError("no such attribute")
-
-    monkeypatch.setattr("classroom.grading.cgroup.os.getxattr", not_there)
-    assert delegated() is None

@@ -21,10 +21,12 @@ import psutil
 import pytest
 from nbformat.v4 import new_code_cell
 
+from classroom.gradescope import run
 from classroom.gradescope.__main__ import IMPORTED, main, pinned
 from classroom.gradescope.results import RIGHT, in_words
 from classroom.gradescope.run import CONTAINER, room
 from classroom.grading.procfs import Procfs
+from classroom.grading.result import Result
 from classroom.grading.sandbox import SETTINGS, SYSTEM
 from classroom.release.assignment import Assignment
 from classroom.release.release import SOURCES
@@ -240,6 +242,33 @@ def test_a_grader_that_dies_leaves_a_sentence(container):
         aside.rename(broken)
     told = json.loads((container.autograder / "results" / "results.json").read_text())
     assert told["score"] == 0 and "tell your teacher" in told["output"]
+
+
+@pytest.mark.parametrize("slow", [True, False])
+def test_a_run_that_was_kept_waiting_is_not_the_last_word(slow, tmp_path, monkeypatch):
+    """It is repeated if there is time, and if not, the student may do so."""
+    for name in ("source/set", "submission", "results"):
+        (tmp_path / name).mkdir(parents=True)
+    shutil.copy(SET.path, tmp_path / "source" / "set")
+    (tmp_path / "source" / "assignments.db").touch()
+    (tmp_path / "submission" / "05.ipynb").write_bytes(dump(solved(SET)))
+    runs = []
+
+    def starved(submission, assignment, course, terms, again=""):
+        runs.append(again)
+        result = Result.of(submission, assignment)
+        result.starved, result.failures = (
+            slow or not again,
+            {"test-shared-keys": "late"},
+        )
+        return result
+
+    monkeypatch.setattr(run.worker, "grade", starved)
+    monkeypatch.setattr(run, "AGAIN", -1 if slow else run.AGAIN)
+    run.main(tmp_path)
+    told = json.loads((tmp_path / "results" / "results.json").read_text("utf-8"))
+    assert runs == ([""] if slow else ["", "busy"])
+    assert (run.BUSY in told["output"]) == slow
 
 
 def test_the_memory_is_the_containers(tmp_path):

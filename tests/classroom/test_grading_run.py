@@ -1,6 +1,7 @@
 """Test a whole run: it can be stopped at any moment, and is refused with a reason."""
 
 import errno
+import hashlib
 import io
 import json
 import os
@@ -274,6 +275,34 @@ def graded_unread(submissions, assignments, course, terms, jobs):
         result.status, result.sentence = "unreadable", "The file is empty."
         result.save(course)
         yield result
+
+
+@pytest.mark.parametrize("changes", [1, 99])
+def test_a_file_that_is_changed_while_it_is_graded_is_graded_again(
+    changes, exercises, tmp_path, monkeypatch, capsys
+):
+    """The mark is that of its last version, or the run says that it may not be."""
+    place, left = tmp_path / "in" / "a.ipynb", list(range(changes))
+    place.parent.mkdir()
+    place.write_bytes(dump(solved(exercises)))
+
+    def graded_meanwhile(*arguments):
+        yield from graded_unread(*arguments)
+        if left:
+            place.write_bytes(dump(solved(exercises, left.pop() % 2)))
+            os.utime(place, (len(left), len(left)))
+
+    monkeypatch.setattr("classroom.grading.grade.check_sandbox", lambda weak: None)
+    monkeypatch.setattr("classroom.grading.grade.prove", lambda *arguments: None)
+    monkeypatch.setattr("classroom.grading.grade.grade_all", graded_meanwhile)
+    command = [str(place.parent), "--out", str(tmp_path / "out")]
+    code = main([*command, "--source", str(exercises.path)])
+    (result,) = tmp_path.glob("out/results/*/*.json")
+    last = hashlib.sha256(place.read_bytes()).hexdigest()
+    assert (json.loads(result.read_text())["submission"] == last) == (changes == 1)
+    assert code == (3 if changes == 1 else 1)
+    said = capsys.readouterr().err
+    assert ("were changed while they were read" in said) == (changes == 99)
 
 
 def _no_room_in_a_worker(path):

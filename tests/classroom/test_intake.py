@@ -19,7 +19,12 @@ from classroom.grading.gradebook import Mark
 from classroom.grading.identity import Claim, crowded, label, safe_name
 from classroom.grading.intake import NoSubmissions, take_in
 from classroom.grading.limits import Limits
-from classroom.grading.marks import cell, write_marks
+from classroom.grading.marks import (
+    ClassListUnread,
+    cell,
+    read_class_list,
+    write_marks,
+)
 from classroom.grading.result import Result
 from classroom.release.assignment import Assignment, likeness
 from tests.classroom.bench.submissions import dump, solved
@@ -1054,7 +1059,7 @@ def test_contested_marks_are_for_people_alone(exercises, tmp_path):
     ]
     marks = {(name, "05_heads"): Mark(1.0, 14.0, 0) for name in ("ada", "bob")}
     for chosen, students in ((results, ["bob"]), (results[:1], [])):
-        write_marks(course, chosen, marks)
+        write_marks(course, chosen, marks, {})
         people, canvas, moodle = (
             table(tmp_path / f"{name}.csv")
             for name in ("marks", "canvas-05_heads", "moodle-05_heads")
@@ -1064,6 +1069,75 @@ def test_contested_marks_are_for_people_alone(exercises, tmp_path):
         assert len(people) == len(chosen) + 1
         assert "Whose?" in people[1][-1]
         assert canvas[1] == ["    Points Possible", "", "", "", "", "14"]
+
+
+def graded_from(folder, uploads, class_list):
+    """Write the tables for uploads of these names, each with its mark."""
+    labels = {name: label(name, ["05_heads"]).claim for name in uploads}
+    results = [
+        Result(c.student(), c.name, c.lms_id, "05_heads", name, False, "", "")
+        for name, c in labels.items()
+    ]
+    scores = zip(results, uploads.values(), strict=True)
+    marks = {(r.student, "05_heads"): Mark(score, 14.0, 0) for r, score in scores}
+    write_marks(Course(folder), results, marks, class_list)
+    return {
+        path.name.partition("-")[0]: table(path) for path in folder.glob("b*-*.csv")
+    }
+
+
+def test_blackboard_finds_students_by_their_user_names(tmp_path):
+    """One with an underline, which is read in part, is in no table."""
+    name = "Week 5_{}_attempt_2026-09-24-21-26-05_work.ipynb"
+    users = {"ada1815": 14.0, "bob": 9.5, "of_carl": 3.0}
+    uploads = {name.format(user): score for user, score in users.items()}
+    found = graded_from(tmp_path, uploads, {})
+    assert found["blackboard"] == [
+        ["Last Name", "First Name", "Username", "05_heads [Total Pts: 14]"],
+        ["", "", "ada1815", "14"],
+        ["", "", "bob", "9.5"],
+    ]
+    text = (tmp_path / "blackboard-05_heads.csv").read_text(encoding="utf-8-sig")
+    assert text.splitlines()[1] == '"","","ada1815","14"'
+
+
+def test_brightspace_finds_students_by_its_own_export(tmp_path):
+    """The number in the name of an upload is one that no import knows."""
+    grades = tmp_path / "grades.csv"
+    grades.write_text(
+        "OrgDefinedId,Username,Last Name,First Name,End-of-Line Indicator\n"
+        "#00246,#ada,Lovelace,Ada,#\n#7,#al1,Lee,Al,#\n#8,#al2,Lee,Al,#\n"
+    )
+    name = "39{0}-25 - {1} - Sep 24, 2026 926 PM"
+    students = ["Ada  lovelace", "Al Lee", "Not There"]
+    uploads = {name.format(n, who): 12.5 for n, who in enumerate(students)}
+    assert graded_from(tmp_path, uploads, {}) == {}
+    found = graded_from(tmp_path, uploads, read_class_list(grades))
+    assert found == {
+        "brightspace": [
+            [
+                *("OrgDefinedId", "Username"),
+                *("05_heads Points Grade <Numeric MaxPoints:14>",),
+                "End-of-Line Indicator",
+            ],
+            ["#00246", "#ada", "12.5", "#"],
+        ]
+    }
+    grades.write_text("Username,Score\nada,1\n")
+    with pytest.raises(ClassListUnread, match="First Name.*exported with both"):
+        read_class_list(grades)
+
+
+def test_names_that_a_teacher_chose_are_user_names(tmp_path):
+    found = graded_from(tmp_path, {"ada": 1.0, "bob": 2.0}, {})
+    assert [row[2:] for row in found["blackboard"][1:]] == [["ada", "1"], ["bob", "2"]]
+    assert [row[1:3] for row in found["brightspace"][1:]] == [
+        ["ada", "1"],
+        ["bob", "2"],
+    ]
+    assert (
+        graded_from(tmp_path, {"Ada Lovelace_7_assignsubmission_file_": 3.0}, {}) == {}
+    )
 
 
 def as_canvas_names(student, number, late, attachment, file):

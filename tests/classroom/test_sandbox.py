@@ -16,7 +16,7 @@ from classroom.grading.sandbox import SandboxMissing, check_sandbox, run_sandbox
 from classroom.grading.seccomp import SeccompMissing, open_filter
 from tests.classroom.in_sandbox import in_sandbox
 
-LOOK = [sys.executable, "-I", "-S", "-c", sandbox.LOOK_AROUND]
+LOOK = [sys.executable, "-I", "-S", "-c", sandbox.LOOK]
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start as root")
 
 # Runs in a shell in the sandbox, since another user may be unable to read our Python.
@@ -32,7 +32,7 @@ id -u
 def started_by(user, monkeypatch):
     """Return what a shell in a sandbox finds if this user starts it."""
     monkeypatch.setattr(sandbox, "_python_environment", lambda: ())
-    monkeypatch.setattr(sandbox, "_list_of_fonts", lambda: ())
+    monkeypatch.setattr(sandbox, "list_of_fonts", lambda: ())
     monkeypatch.setattr(sandbox.os, "geteuid", lambda: user)
     filtered = open_filter()
     try:

@@ -23,9 +23,10 @@ import torch
 import vit_steps
 
 CPU_SECONDS = 5.0  # of computing: to compile a small answer takes more than one
-WALL_SECONDS = 10.0  # for whoever sleeps, or waits for input, or for a busy machine
+WAITING_SECONDS = 10.0  # for whoever sleeps, or waits for input
 LOADING_SECONDS = 120.0  # for libraries, which it may be the first to need
 STOP_SECONDS = 5.0  # of computing, in which whoever was told to stop has to stop
+LOOK_SECONDS = 0.02  # between two looks at an answer
 MOST_MEMORY = 2**31  # bytes that it may take
 DEEPEST_CALLS = 20_000  # in each other, whatever limit an answer sets
 MOST_FRAMES = 1_000  # that are looked at, of a thread that may have millions
@@ -104,25 +105,26 @@ def watch(run: Callable[[], Any]) -> Any:
 
     thread = threading.Thread(target=work, daemon=True, name="answer")
     with _world_kept():
-        start, clock = time.monotonic(), _Clock()
+        clock = _Clock()
         at_first, taken = _memory(), 0
         thread.start()
-        late, importing, loading, before, then = False, 0.0, 0.0, 0.0, 0.0
-        while not (late or done.wait(0.02)):
-            elapsed, computed = time.monotonic() - start, clock.computed()
+        late, computed, waited, loading = False, 0.0, 0.0, 0.0
+        while not (late or done.wait(LOOK_SECONDS)):
             if sys.getrecursionlimit() > DEEPEST_CALLS:
                 sys.setrecursionlimit(DEEPEST_CALLS)
+            used, slept = clock.since_last()
             if _is_importing(thread):
-                importing += computed - before
-                loading += elapsed - then
+                loading += used + slept
+            else:
+                computed += used
+                waited += slept
             taken = _memory() - at_first
             late = (
-                computed - importing > CPU_SECONDS
-                or elapsed - loading > WALL_SECONDS
+                computed > CPU_SECONDS
+                or waited > WAITING_SECONDS
                 or loading > LOADING_SECONDS
                 or taken > MOST_MEMORY
             )
-            before, then = computed, elapsed
         late = not done.is_set()
         line = _line_of_the_answer(_frames_of(thread)) if late else ""
         line = f", at `{line}`" if line else ""
@@ -136,12 +138,13 @@ def watch(run: Callable[[], Any]) -> Any:
         if taken > MOST_MEMORY:
             why = f"it had taken {taken / 1e9:.1f} GB of memory{line}, where a right "
             why += "answer takes next to none"
-        elif computed - importing > CPU_SECONDS:
+        elif computed > CPU_SECONDS:
             why = f"it had computed for more than {CPU_SECONDS:g} s{line}, where a "
             why += "right answer takes far less: is there an endless loop, or a slow "
             why += "one?"
         else:
-            why = f"it had not come to an end after {elapsed:.0f} s{line}: is there an "
+            seconds = waited + loading
+            why = f"it had not come to an end after {seconds:.0f} s{line}: is there an "
             why += "endless loop, or does it wait for something?"
         raise Trouble("endless", _LATE[state].format(why))
     error = outcome.get("error")
@@ -178,16 +181,41 @@ def _memory() -> int:
 
 
 class _Clock:
-    """What one thread has computed, in seconds."""
+    """What one thread has computed, and how long it has slept, in seconds.
+
+    Other programs may have the processors while it is ready; that time is neither.
+    """
 
     def __init__(self) -> None:
         self.start, self.process = time.monotonic(), time.process_time()
         self.thread: int | None = None
+        self.native = 0
+        self.last = self.start, 0.0, 0.0
 
     def begin(self) -> None:
         """To be called in the thread."""
+        self.native = threading.get_native_id()
         with contextlib.suppress(AttributeError, OSError):  # not on every system
             self.thread = time.pthread_getcpuclockid(threading.get_ident())
+
+    def since_last(self) -> tuple[float, float]:
+        """Return what it has computed and slept since the last call.
+
+        The second can be negative, for Linux tells of a delay when it is over.
+        """
+        then, computed, delayed = self.last
+        self.last = time.monotonic(), self.computed(), self.delayed()
+        used = self.last[1] - computed
+        # Who looks late has been delayed as well, with this whole process.
+        passed = min(self.last[0] - then, 5 * LOOK_SECONDS)
+        return used, passed - used - (self.last[2] - delayed)
+
+    def delayed(self) -> float:
+        """Return how long it was ready and had no processor; 0 if no system says."""
+        with contextlib.suppress(OSError):
+            with open(f"/proc/self/task/{self.native}/schedstat") as file:
+                return int(file.read().split()[1]) / 1e9
+        return self.last[2]
 
     def computed(self) -> float:
         """Where a system does not say: what the whole process did, if time allows."""
@@ -209,19 +237,20 @@ def _stop(thread: threading.Thread, done: threading.Event, clock: _Clock) -> str
 
     Returns "stopped", or "runs", or "asleep" for one that stops when it wakes up. On a
     busy machine a thread may wait long for its turn and cannot even hear that it
-    is to stop, so what counts is first of all what it computes meanwhile.
+    is to stop, so that does not count.
     """
-    start, computed = time.monotonic(), clock.computed()
+    computed = waited = 0.0
     interval = sys.getswitchinterval()
     sys.setswitchinterval(interval / 10)  # take turns often: it may catch each
     try:
         while not done.is_set():
             _raise_in(thread, _Stop)
             done.wait(interval / 5)
-            used, elapsed = clock.computed() - computed, time.monotonic() - start
-            if used < 0.001 and elapsed > 1:
+            used, slept = clock.since_last()
+            computed, waited = computed + used, waited + slept
+            if computed < 0.001 and waited > 1:
                 return "stopped" if done.is_set() else "asleep"
-            if used > STOP_SECONDS or elapsed > 4 * STOP_SECONDS:
+            if computed > STOP_SECONDS or waited > 4 * STOP_SECONDS:
                 break
     finally:
         sys.setswitchinterval(interval)
