@@ -19,7 +19,7 @@
 # make figures      run the notebooks and put all figures into a zip, as SVG and PNG (needs Chromium or Chrome)
 # make quiz         make the quiz, its key, Moodle's and Canvas's files, handouts and marking sheets   (SEED=2027 CHAPTERS=1-5)
 # make gradescope   make an autograder for Gradescope from an exercise set   (SET=05)
-# make grade        grade a class   (SUBMISSIONS=folder or zip, SEED=2027: of a variant)
+# make grade        grade a class   (SUBMISSIONS=folder or zip, SEED="1 2": variants that were handed out)
 # make bench-grade  grade 200 made-up submissions of every sort
 # make mutants      change the right answers in one place each; test that the checks notice, list what they cannot name
 # make colab-check  run every notebook with Colab's versions   (NB=..., PYTHON=/path/to/python3.13)

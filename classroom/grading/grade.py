@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from multiprocessing.util import Finalize
@@ -47,12 +48,12 @@ def grade_class(
     jobs: int = 2,
     pattern: str | None = None,
     progress: bool = True,
-    seed: int | None = None,
+    seeds: Sequence[int | None] = (None,),
 ) -> list[Result]:
     """Grade all submissions in a folder or zip, and write all tables and pages.
 
     Args:
-        seed: that of the variant that was handed out; None is the book's own sets.
+        seeds: those of the variants that were handed out; None is the book's own sets.
 
     Raises:
         Refused: if that is not possible, with advice on what to do about it.
@@ -67,19 +68,15 @@ def grade_class(
     try:
         if terms.sandbox:
             check_sandbox(terms.weak)
-        assignments = {path.stem: Assignment(path, seed) for path in sources}
+        sets = [Assignment(path, seed) for path in sources for seed in seeds]
+        assignments = {one.label: one for one in sets}
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
         course = Course(out.resolve())
         with FileLock(out / "lock", timeout=0):
-            intake = take_in(
-                place,
-                list(assignments.values()),
-                course.received,
-                pattern,
-                terms.limits,
-            )
-            used = {submission.assignment for submission in intake.submissions}
-            gradebook.prepare(course, [assignments[name] for name in sorted(used)])
+            intake = take_in(place, sets, course.received, pattern, terms.limits)
+            used = {submission.label for submission in intake.submissions}
+            gradebook.refuse_without(course, sets)
+            gradebook.prepare(course, [assignments[label] for label in sorted(used)])
             return _grade(intake, assignments, course, terms, jobs, progress)
     except Timeout:
         raise Refused(f"Another run is grading into {out} right now.") from None
@@ -104,7 +101,7 @@ def _grade(
 ) -> list[Result]:
     results, todo = [], []
     for submission in intake.submissions:
-        earlier = finished(submission, assignments[submission.assignment], course)
+        earlier = finished(submission, assignments[submission.label], course)
         if earlier is None:
             todo.append(submission)
         else:
@@ -129,8 +126,8 @@ def _grade(
     start_server(folder, ["classroom.grading.preloaded"])
     terms = replace(terms, temporary=folder)
     with bar:
-        needed = sorted({submission.assignment for submission in todo})
-        prove([assignments[name] for name in needed], course, terms)
+        needed = sorted({submission.label for submission in todo})
+        prove([assignments[label] for label in needed], course, terms)
         for result in grade_all(todo, assignments, course, terms, jobs):
             gradebook.enter(result, course)
             results.append(result)
