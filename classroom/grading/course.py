@@ -7,7 +7,7 @@ source/SET/SET.ipynb               with solutions: never give this folder away;
                                    of a variant SET-2027.ipynb
 gradebook.db                       nbgrader's, for its form grader
 results/, logs/                    a file for each submission, to continue a stopped run
-marks.csv, canvas-SET.csv, moodle-SET.csv, oddities.html
+marks.csv, canvas-SET.csv, moodle-SET.csv, feedback-SET.zip, oddities.html
 """
 
 from collections.abc import Iterable

@@ -25,6 +25,7 @@ from classroom.grading.processes import start_server
 from classroom.grading.proof import SolutionsFail, prove
 from classroom.grading.report import write_report
 from classroom.grading.result import Result, Terms
+from classroom.grading.returned import write_returned
 from classroom.grading.sandbox import (
     SandboxMissing,
     check_sandbox,
@@ -137,6 +138,7 @@ def _grade(
     marks = gradebook.marks(course, results)
     write_marks(course, results, marks)
     plain = feedback.write_feedback(course, results, marks, jobs)
+    write_returned(course, results)
     write_report(course, results, intake.left_out, plain)
     return results
 
