@@ -30,7 +30,7 @@ def test_the_table_of_points_is_that_of_the_sets():
 
 
 def test_the_points_are_those_that_the_grader_gives():
-    table = {row[0].split(".")[0]: row for row in rows(page("assessment"), 7)}
+    table = {row[0].split(".")[0]: row for row in rows(page("assessment"), 8)}
     for assignment in assignments():
         assert float(table[str(int(assignment.name[:2]))][3]) == sum(
             assignment.points.values()
@@ -142,3 +142,8 @@ def test_the_code_on_the_page_does_what_the_page_says(capsys):
 def test_half_points_are_where_the_page_says():
     halves = [a.number for a in written() if "half a point" in " ".join(a.lines)]
     assert halves == [7] and "(Only one line, in set 7," in page("assessment")
+
+
+def test_how_much_a_variant_leaves_alone():
+    sums = next(row for row in rows(page("assessment"), 8) if row[0] == "all")
+    assert f"{sums[5]} of {sums[3]}" in page("assessment")
