@@ -10,7 +10,7 @@ import zipfile
 from pathlib import PurePosixPath
 
 from classroom.grading.course import Course
-from classroom.grading.identity import ANONYMOUS, CANVAS, MOODLE
+from classroom.grading.identity import CANVAS, MOODLE
 from classroom.grading.result import Result
 from vit_steps.checkpoint import write_whole
 
@@ -45,6 +45,6 @@ def returned_as(path: str, exercises: str) -> str:
     if moodle := MOODLE.fullmatch(outermost):
         student, number = moodle["name"], moodle["id"]
         return f"{student}_{number}_assignsubmission_file_{exercises}.html"
-    if CANVAS.fullmatch(outermost) or ANONYMOUS.fullmatch(outermost):
+    if CANVAS.fullmatch(outermost):
         return f"{PurePosixPath(outermost).stem}.html"
     return ""
