@@ -90,7 +90,9 @@ def with_branch(text: str, repository: Repository) -> str:
     here = re.escape(repository.owner_and_name)
     encoded = here.replace("/", "%2F")
     before = rf"(?:{here}/(?:blob|tree)/|/gh/{here}/|{encoded}&branch=)"
-    return re.sub(rf"({before})[\w.-]+", rf"\g<1>{repository.branch}", text)
+    text = re.sub(rf"({before})[\w.-]+", rf"\g<1>{repository.branch}", text)
+    newest = rf"({here}/archive/refs/heads/)[\w.-]+(?=\.zip)"
+    return re.sub(newest, rf"\g<1>{repository.branch}", text)
 
 
 def tracked(root: Path) -> dict[str, str]:

@@ -51,6 +51,13 @@ def room(given: Path = Path("/sys/fs/cgroup/memory.max")) -> int:
         return CONTAINER
 
 
+def assignment_in(source: Path) -> Assignment:
+    """Return the set, or the variant of it, for which the autograder was made."""
+    (path,) = (source / "set").glob("*.ipynb")
+    seed = (source / "seed.txt").read_text()
+    return Assignment(path, int(seed) if seed else None)
+
+
 def newest(
     place: Path, assignment: Assignment, keep: Path
 ) -> tuple[Version | None, list[str]]:
@@ -73,6 +80,7 @@ def grade(
     submission = Submission(
         *("student", "student", "", assignment.name, version.path),
         course.received / version.digest,
+        seed=assignment.seed,
     )
     limits = Limits(
         total_seconds=SECONDS,
@@ -88,8 +96,7 @@ def grade(
 
 
 def main(place: Path = PLACE) -> int:
-    (path,) = (place / "source" / "set").glob("*.ipynb")
-    assignment = Assignment(path)
+    assignment = assignment_in(place / "source")
     with tempfile.TemporaryDirectory(dir=place) as folder:
         course = Course(Path(folder))
         course.template.parent.mkdir()

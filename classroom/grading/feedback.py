@@ -102,7 +102,7 @@ def feedback(result: Result, course: Course, unmarked: list[str]) -> None:
     if target.exists() and stamp in _end(target):
         return
     _hide_tests(nb)
-    source = nbformat.read(course.source(result.assignment), as_version=4)
+    source = nbformat.read(course.source(result.assignment, result.seed), as_version=4)
     title, tasks = tasks_of(source)
     judge(tasks, nb.cells, result.failures, unmarked)
     text = page(

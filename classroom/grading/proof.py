@@ -23,7 +23,7 @@ from classroom.grading.pool import grade_all
 from classroom.grading.result import Result, Terms
 from classroom.grading.sandbox import run_sandboxed
 from classroom.grading.versions import keep_file
-from classroom.release.assignment import Assignment
+from classroom.release.assignment import Assignment, labelled
 from classroom.release.release import text_of
 from vit_steps.checkpoint import write_whole
 
@@ -47,35 +47,43 @@ def prove(assignments: list[Assignment], course: Course, terms: Terms) -> None:
     passed: dict[str, str] = {}
     with suppress(OSError, ValueError):
         passed = json.loads(record.read_text(encoding="utf-8"))
-    named = {a.name: a for a in assignments if passed.get(a.name) != _digest(a, terms)}
+    named = {
+        one.label: one
+        for one in assignments
+        if passed.get(one.label) != _digest(one, terms)
+    }
     if not named:
         return
     sent = [
-        Submission(STUDENT, STUDENT, "", a.name, str(a.path), course.received / digest)
-        for a in named.values()
-        for digest in [keep_file(text_of(a.source).encode(), course.received)]
+        Submission(
+            *(f"{STUDENT}-{label}", STUDENT, "", one.name, str(one.path)),
+            course.received / keep_file(text_of(one.source).encode(), course.received),
+            seed=one.seed,
+        )
+        for label, one in named.items()
     ]
     aside = Course(course.root / "results" / "proof")
     aside.template.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(course.template, aside.template)
     for result in _graded(sent, named, aside, terms):
+        label = labelled(result.assignment, result.seed)
         wrong = [f"{name}: {why}" for name, why in result.failures.items()]
         if _wrong(result):
             _check_imports(terms)
             if result.starved:
                 raise SolutionsFail(
                     f"This machine has too much else to do: {RUNS} times it gave the "
-                    f"solutions in {named[result.assignment].path} too little time "
+                    f"solutions in {named[label].path} too little time "
                     f"({'; '.join([*wrong, result.sentence][:1])}). Nothing else was "
                     "found wrong with them. Give the same command again later."
                 )
             raise SolutionsFail(
-                f"The solutions in {named[result.assignment].path} do not pass their "
+                f"The solutions in {named[label].path} do not pass their "
                 "own tests here, so nobody's can: "
                 f"{'; '.join([*wrong, result.sentence][:3])}. "
-                f"{aside.log(STUDENT, result.assignment)} may say more."
+                f"{aside.log(result.student, result.assignment)} may say more."
             )
-        passed[result.assignment] = _digest(named[result.assignment], terms)
+        passed[label] = _digest(named[label], terms)
         write_whole(record, json.dumps(passed).encode())
     shutil.rmtree(aside.root)
 
@@ -94,7 +102,7 @@ def _graded(
             sent, named, course, replace(terms, limits=patient), jobs=1
         ):
             if result.starved and _wrong(result) and turn < RUNS - 1:
-                again += [s for s in sent if s.assignment == result.assignment]
+                again += [s for s in sent if s.student == result.student]
             else:
                 yield result
         sent = again
