@@ -179,7 +179,7 @@ def test_the_cover_is_light_and_has_its_place():
     assert len(figure["alt"]) > 100 and "loading" not in figure.attrs
     assert not figure.find_parent("a"), "a tap on a patch would leave the page"
     static = HTML / "_static"
-    assert len(gzip.compress((static / "cover.js").read_bytes())) < 6_000
+    assert len(gzip.compress((static / "book" / "cover.js").read_bytes())) < 6_000
     assert (static / "cover_data.js").stat().st_size < 70_000
 
 
