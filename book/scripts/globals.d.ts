@@ -24,3 +24,8 @@ declare const vitCover: {
   names: string[];
   tokens: string;
 };
+
+/** What the newest browsers have. */
+interface Uint8ArrayConstructor {
+  fromBase64?(text: string): Uint8Array<ArrayBuffer>;
+}

@@ -1,4 +1,5 @@
 // Marks the words of a search in the found section. The browser paints the marks; the page's text is not changed.
+import { el } from "../shared/elements.js";
 import { isFoundUnder, wordsIn } from "./words.js";
 
 const NO_TEXT = "script, style, svg, button, .math, .headerlink, .vit-lab, .toctree-wrapper, .search-note";
@@ -39,12 +40,6 @@ function unfold(marks) {
  * @param {number} times
  */
 function noteOf(times) {
-  const note = document.createElement("p");
-  note.className = "search-note";
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "btn btn-sm";
-  button.textContent = "Hide the marks";
   const hide = () => {
     CSS.highlights.delete("search");
     note.remove();
@@ -60,9 +55,10 @@ function noteOf(times) {
   const onKey = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Escape" && !document.querySelector(".search-button__wrapper.show")) hide();
   };
-  button.addEventListener("click", hide);
   addEventListener("keydown", onKey);
-  note.append(`What you searched for is marked ${times === 1 ? "once" : `${times} times`} in this section. `, button);
+  const words = `What you searched for is marked ${times === 1 ? "once" : `${times} times`} in this section. `;
+  const button = el("button", { type: "button", class: "btn btn-sm", onclick: hide }, "Hide the marks");
+  const note = el("p", { class: "search-note" }, words, button);
   return note;
 }
 

@@ -2,14 +2,14 @@
 
 /** @typedef {{ [K in keyof HTMLElementEventMap as `on${K}`]?: (event: HTMLElementEventMap[K]) => void }} Handlers */
 /** @typedef {Handlers & { [name: string]: unknown }} Attributes of an element; false and undefined leave one out */
-/** @typedef {Node | string} Content */
+/** @typedef {Node | string | number} Content */
 
 /**
  * Makes an element: el("button", {class: "x", onclick: f}, "text", child).
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Attributes} attributes
- * @param {Content[]} children
+ * @param {(Node | string)[]} children
  * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function el(tag, attributes = {}, ...children) {
@@ -33,6 +33,6 @@ export function html(texts, ...parts) {
   template.innerHTML = texts.map((text) => text.replace(/\s*\n\s*/g, "")).join("<!---->");
   const walker = document.createTreeWalker(template.content, NodeFilter.SHOW_COMMENT);
   const places = parts.map(() => /** @type {Comment} */ (walker.nextNode()));
-  places.forEach((place, i) => place.replaceWith(...[parts[i]].flat()));
+  places.forEach((place, i) => place.replaceWith(.../** @type {Node[]} */ ([parts[i]].flat())));
   return /** @type {HTMLElement} */ (template.content.firstElementChild);
 }

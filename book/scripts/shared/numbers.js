@@ -1,8 +1,13 @@
 // Numbers as they are packed, computed and written.
 
 /** Returns the bytes that base64 stands for. @type {(base64: string) => Uint8Array<ArrayBuffer>} */
-export const bytesOf = (base64) =>
-  Uint8Array.fromBase64?.(base64) ?? Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+export function bytesOf(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+  const letters = atob(base64);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
 
 /** @type {(numbers: number[]) => number} */
 export const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
@@ -27,6 +32,9 @@ export function written(/** @type {number} */ number, digits = 1) {
   const text = String(Number(number.toFixed(digits)) || 0);
   return text.replace("-", "−");
 }
+
+/** @param {string} words */
+export const capital = (words) => words[0].toUpperCase() + words.slice(1);
 
 /** Joins words as in "4, 2 and 0". @param {string[]} texts */
 export function listed(texts) {

@@ -1,16 +1,19 @@
 // The stage: the image, the attention maps of all heads, and the model's answer.
 
+import { el, html } from "../../shared/elements.js";
+import { capital } from "../../shared/numbers.js";
 import { accuracyBar, answerBars, makeVerdict } from "./answer.js";
 import { arriving } from "./arriving.js";
 import { makeBoard, tokenName } from "./board.js";
 import { digitForm, firstState } from "./address.js";
 import { challengeCard, digitBets } from "./challenges.js";
 import { takenInWords } from "./changes.js";
-import { button, el, hide, labelled, makeAnnouncer, makeChoice, pause, percent, whenSeen, write } from "./dom.js";
+import { button, hide, labelled, makeAnnouncer, makeChoice, pause, percent, whenSeen, write } from "./dom.js";
 import { fetchData } from "./fetching.js";
-import { headMaps, isHead, mapName } from "./head_maps.js";
+import { headMaps, mapName } from "./head_maps.js";
 import { insidePanel } from "./inside_head.js";
 import { addressKeeper, keepingButtons, paintPicture } from "./keeping.js";
+import { isHead } from "./map_table.js";
 import { massInside } from "./maps.js";
 import { headsOn, runs } from "./run.js";
 import { makeToast } from "./toast.js";
@@ -247,20 +250,14 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     return said;
   }
 
-  const says = el("div", { class: "vl-says" }, verdict.element,
-    ...(show === "heads" ? [] : [el("div", { class: "vl-switches", role: "group", "aria-label": "Take something away" },
-      labelled("shuffle the positions", shuffled), labelled("Weights", weights))]));
-  const tools = makeToolbar(
-    source,
-    board,
-    el(
-      "div",
-      { class: "vl-row" },
-      labelled("patches", showGrid),
-      labelled("true box", showBox),
-      ...(whole ? [labelled("votes", showVotes)] : []),
-    ),
-  );
+  const switched = html`
+    <div class="vl-switches" role="group" aria-label="Take something away">
+      ${labelled("shuffle the positions", shuffled)}
+      ${labelled("Weights", weights)}
+    </div>`;
+  const shownToo = [labelled("patches", showGrid), labelled("true box", showBox)];
+  if (whole) shownToo.push(labelled("votes", showVotes));
+  const tools = makeToolbar(source, board, html`<div class="vl-row">${shownToo}</div>`);
   const bets = whole ? challengeCard({ show: showState, bets: digitBets(measured), first: firstState }) : null;
   const keeping = whole ? keepingButtons({
     state, form: digitForm,
@@ -272,17 +269,22 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     paint: () => paintPicture(source, boardShows(), run.said[depth - 1], pictureInWords(run.said[depth - 1])),
     tell: toast.say,
   }) : "";
-  const stage = el("div", { class: "vl-panel vl-attention" },
-    bets?.element ?? "",
-    el("div", { class: "vl-top" }, board.element, says),
-    el("div", { class: "vl-looks-place" }, looks, split),
-    el("div", { class: "vl-heads" }, maps.element),
-    inside.element,
-    el("div", { class: "vl-answers" }, bars.element, changed, allOn, accuracy.element),
-    tools.element,
-    keeping,
-    announcer.element);
-  const element = el("div", {}, stage, toast.element, tokens.element);
+  const element = html`
+    <div>
+      <div class="vl-panel vl-attention">
+        ${bets?.element ?? ""}
+        <div class="vl-top">
+          ${board.element}
+          <div class="vl-says">${verdict.element}${show === "heads" ? "" : switched}</div>
+        </div>
+        <div class="vl-looks-place">${looks}${split}</div>
+        <div class="vl-heads">${maps.element}</div>
+        ${inside.element}
+        <div class="vl-answers">${bars.element}${changed}${allOn}${accuracy.element}</div>
+        ${tools.element}${keeping}${announcer.element}
+      </div>
+      ${toast.element}${tokens.element}
+    </div>`;
 
   const keeper = whole
     ? addressKeeper({ state, show: showState, tell: toast.say, form: digitForm, stage: "digits" })
@@ -296,9 +298,4 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
   update();
   if (location.hash) keeper?.read();
   return element;
-}
-
-/** @type {(words: string) => string} */
-function capital(words) {
-  return words[0].toUpperCase() + words.slice(1);
 }

@@ -1,7 +1,8 @@
 // Paints numbers as pixels. A canvas has the resolution of the screen; sizes are CSS pixels.
 // matplotlib's viridis, whose lightness grows with the value, and RdBu, whose white is zero, at equal steps.
 
-import { el, write } from "./dom.js";
+import { el } from "../../shared/elements.js";
+import { write } from "./dom.js";
 
 /** @import { Colours, Pen, Sizes } from "./types.d.ts" */
 

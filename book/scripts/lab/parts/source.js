@@ -1,6 +1,7 @@
 // Holds the content of the image: the digit, its place, the ground and the scraps. All panels of a page share it.
 
-import { DIGIT, IMAGE, STEP, areApart, clamp, compose, isClear, makeScrap, placeScrap, seededRandom } from "./scene.js";
+import { clamp } from "../../shared/grid.js";
+import { DIGIT, IMAGE, STEP, areApart, compose, isClear, makeScrap, placeScrap, seededRandom } from "./scene.js";
 import { picturesContent } from "./weights.js";
 
 /** @import { Ground, Scene, SceneState, Scrap } from "./types.d.ts" */

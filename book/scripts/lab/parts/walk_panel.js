@@ -1,9 +1,10 @@
 // Walks through the whole model with one image: shows each step's tensor, its shape and its values.
 
+import { el, html } from "../../shared/elements.js";
+import { clamp } from "../../shared/grid.js";
 import { makeBoard } from "./board.js";
-import { button, el, hide, labelled, makeAnnouncer, whenSeen } from "./dom.js";
+import { button, hide, labelled, makeAnnouncer, whenSeen } from "./dom.js";
 import { forward, roomFor } from "./model.js";
-import { clamp } from "./scene.js";
 import { makeSpine } from "./spine.js";
 import { tensorPicture } from "./tensor_picture.js";
 import { makeToolbar } from "./toolbar.js";
@@ -254,20 +255,17 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
     );
   }
 
-  const element = el(
-    "div",
-    { class: "vl-panel vl-walk" },
-    el("div", { class: "vl-walk-top" }, board.element, tools.element),
-    map.element,
-    el("div", { class: "vl-row" }, back, next, labelled("shuffle the positions", shuffled), believed),
-    el(
-      "div",
-      { class: "vl-step" },
-      el("div", { class: "vl-words" }, title, shape, words, el("p", {}, link)),
-      el("div", { class: "vl-values" }, canvas, legend),
-    ),
-    announcer.element,
-  );
+  const element = html`
+    <div class="vl-panel vl-walk">
+      <div class="vl-walk-top">${board.element}${tools.element}</div>
+      ${map.element}
+      <div class="vl-row">${back}${next}${labelled("shuffle the positions", shuffled)}${believed}</div>
+      <div class="vl-step">
+        <div class="vl-words">${title}${shape}${words}<p>${link}</p></div>
+        <div class="vl-values">${canvas}${legend}</div>
+      </div>
+      ${announcer.element}
+    </div>`;
   source.onChange(whenSeen(element, run));
   source.onChange(board.paint);
   run();

@@ -1,5 +1,7 @@
 // Turns the weights and pictures that book/lab_data.py writes back into numbers.
 
+import { bytesOf } from "../../shared/numbers.js";
+
 /** @import { Model, Pictures, Written } from "./types.d.ts" */
 
 /** What the data scripts have brought, by name. */
@@ -57,8 +59,8 @@ export function picturesContent() {
   const content = received.pictures;
   if (!content) throw new Error("pictures: got none");
   const { labels, textures, textureSize } = content;
-  const digits = bytes(content.digits);
-  const grounds = bytes(content.grounds);
+  const digits = bytesOf(content.digits);
+  const grounds = bytesOf(content.grounds);
   const area = textureSize[0] * textureSize[1];
   pictures = {
     labels, textureSize,
@@ -68,14 +70,6 @@ export function picturesContent() {
     ])),
   };
   return pictures;
-}
-
-/** @type {(base64: string) => Uint8Array<ArrayBuffer>} */
-function bytes(base64) {
-  const text = atob(base64);
-  const out = new Uint8Array(text.length);
-  for (let i = 0; i < out.length; i++) out[i] = text.charCodeAt(i);
-  return out;
 }
 
 /** @type {Record<string, number>} */
@@ -88,7 +82,7 @@ const WIDTHS = { float16: 2, float32: 4 }; // bytes for a number
 export function decode(base64, dtype) {
   const width = WIDTHS[dtype];
   if (!width) throw new Error(`dtype: got "${dtype}", expected float16 or float32`);
-  const raw = bytes(base64);
+  const raw = bytesOf(base64);
   const view = new DataView(raw.buffer);
   const numbers = new Float64Array(raw.length / width);
   for (let i = 0; i < numbers.length; i++) {

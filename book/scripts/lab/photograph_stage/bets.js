@@ -1,8 +1,9 @@
 // Five bets on the photograph stage; see challenges.js.
 
+import { placeAt, upTo } from "../../shared/grid.js";
 import { percent } from "../parts/dom.js";
 import { similaritiesTo } from "../photograph/directions.js";
-import { bestMatch, markedShares, meanCosine, patchAt, saliencyOf } from "./facts.js";
+import { bestMatch, markedShares, meanCosine, near, patchAt, saliencyOf } from "./facts.js";
 import { lookOptions } from "./state.js";
 
 /** @import { Bet, Box, Facts, LookSizes, Match, Numbers, PhotographState } from "../parts/types.d.ts" */
@@ -15,18 +16,16 @@ const ASTRONAUT = { // the parts of her picture that one can bet on
   helmet: { top: 0.62, left: 0.56, bottom: 1, right: 1 },
 };
 const COFFEE = { top: 0.3, left: 0.44, bottom: 0.42, right: 0.56 };
-/** @type {(cosine: number) => string} */
-const near = (cosine) => cosine.toFixed(2);
 const KEPT = 0.7; // cosine from which a token counts as kept
 
 /** @type {(place: Box, patch: number, grid: number) => boolean} */
 const contains = ({ top, left, bottom, right }, patch, grid) => {
-  const [y, x] = [(Math.floor(patch / grid) + 0.5) / grid, ((patch % grid) + 0.5) / grid];
+  const [y, x] = placeAt(patch, grid).map((index) => (index + 0.5) / grid);
   return y > top && y < bottom && x > left && x < right;
 };
 /** @type {(place: Box, grid: number) => number[]} */
 const patchesOf = (place, grid) =>
-  Array.from({ length: grid * grid }, (_, patch) => patch).filter((patch) => contains(place, patch, grid));
+  upTo(grid * grid).filter((patch) => contains(place, patch, grid));
 /** @type {(place: Box) => Box} */
 const turnedPlace = ({ top, left, bottom, right }) => ({
   top: 1 - bottom,
