@@ -83,10 +83,7 @@ function beginAtTop() {
 
 // The place where the reader stopped
 
-/**
- * Returns the title of a section, without the sign that links to it.
- * @param {Element | null} place
- */
+/** Returns the title of a section, without the sign that links to it. @param {Element | null} place */
 function titleOf(place) {
   const parts = [...(place?.querySelector("h1, h2, h3")?.childNodes ?? [])];
   const isSign = (/** @type {Node} */ node) => node instanceof Element && node.matches(".headerlink");

@@ -54,10 +54,7 @@ export function drawn(tag, attributes, ...children) {
   return element;
 }
 
-/**
- * Makes the squares of a grid, row by row.
- * @type {(place: Place, side: number, colour: string) => SVGRectElement[]}
- */
+/** Makes the squares of a grid, row by row. @type {(place: Place, side: number, colour: string) => SVGRectElement[]} */
 export function squares([left, top, wide], side, colour) {
   const size = wide / side;
   return upTo(side * side).map((number) => {

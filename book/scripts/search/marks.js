@@ -23,10 +23,7 @@ function marksIn(place, terms) {
   return marks;
 }
 
-/**
- * Opens the fold of the first mark if all marks are in folds.
- * @param {Range[]} marks
- */
+/** Opens the fold of the first mark if all marks are in folds. @param {Range[]} marks */
 function unfold(marks) {
   const places = marks.flatMap((mark) => mark.startContainer.parentElement ?? []);
   if (places.some((place) => place.checkVisibility())) return;
@@ -35,10 +32,7 @@ function unfold(marks) {
   places[0].closest(".folded")?.dispatchEvent(new Event("beforematch", { bubbles: true })); // like the browser's search
 }
 
-/**
- * Makes a note with the number of marks and a button that removes them.
- * @param {number} times
- */
+/** Makes a note with the number of marks and a button that removes them. @param {number} times */
 function noteOf(times) {
   const hide = () => {
     CSS.highlights.delete("search");

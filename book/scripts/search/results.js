@@ -97,10 +97,7 @@ export class Answers {
     this.answer();
   }
 
-  /**
-   * Moves the focus down and up through the field and the results.
-   * @param {KeyboardEvent} event
-   */
+  /** Moves the focus down and up through the field and the results. @param {KeyboardEvent} event */
   walk(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -229,10 +226,7 @@ export class Answers {
     return el("button", { type: "button", class: "btn", onclick }, "Show more pages");
   }
 
-  /**
-   * Writes the question into the page's address, for bookmarks and for the way back.
-   * @param {string} question
-   */
+  /** Writes the question into the page's address, for bookmarks and for the way back. @param {string} question */
   remember(question) {
     if (question === (new URLSearchParams(location.search).get("q") ?? "")) return;
     try {

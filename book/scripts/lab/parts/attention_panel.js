@@ -175,10 +175,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     announcer.say([run.change || words, source.where()].join(" "));
   }
 
-  /**
-   * Returns the patches' votes, computed once for each image; null while a map is shown.
-   * @type {() => Votes | null}
-   */
+  /** Returns the patches' votes, computed once for each image; null while a map is shown. @type {() => Votes | null} */
   function votes() {
     if (!switches.votes || pointed.head || switches.head) return null;
     return (run.votes ??= voters?.run(source.image()) ?? null);
@@ -212,10 +209,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     );
   }
 
-  /**
-   * Returns the lines of text below a saved picture.
-   * @type {(answer: Answer) => string[]}
-   */
+  /** Returns the lines of text below a saved picture. @type {(answer: Answer) => string[]} */
   function pictureInWords(answer) {
     const taken = takenInWords(state());
     const asking = votes()

@@ -183,10 +183,7 @@ export function makeBoard(source, { asked = null, shown = () => ({}) } = {}) {
     const area = square.getBoundingClientRect();
     return [((event.clientY - area.top) / area.height) * IMAGE, ((event.clientX - area.left) / area.width) * IMAGE];
   };
-  /**
-   * Returns the place under the pointer, counted as the patches are.
-   * @type {(event: PointerEvent) => number}
-   */
+  /** Returns the place under the pointer, counted as the patches are. @type {(event: PointerEvent) => number} */
   const placeAt = (event) => {
     const [row, column] = pixelAt(event).map((at, axis) => {
       const count = [rows, columns][axis];
@@ -332,10 +329,7 @@ export function makeBoard(source, { asked = null, shown = () => ({}) } = {}) {
   return { element: place, square, paint };
 }
 
-/**
- * Returns row and column of a patch's token.
- * @type {(token: number) => Pair}
- */
+/** Returns row and column of a patch's token. @type {(token: number) => Pair} */
 export function placeOf(token) {
   const { gridSize: [, columns] } = modelOf("trained");
   return placeAt(token - 1, columns);

@@ -100,10 +100,7 @@ export function drawingPad(source, board, { opener, opened }) {
     if (digit) source.set({ drawn: digit });
   }
 
-  /**
-   * Lets the pad grow out of the box, or shrink back into it.
-   * @type {(isOpening: boolean) => Animation}
-   */
+  /** Lets the pad grow out of the box, or shrink back into it. @type {(isOpening: boolean) => Animation} */
   function zoom(isOpening) {
     const { top, left } = source.box();
     const [down, right] = [top, left].map((pixel) => (100 * pixel) / IMAGE);

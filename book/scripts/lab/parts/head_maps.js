@@ -81,10 +81,7 @@ export function headMaps({ withRollout, ...hands }) {
     }
   }
 
-  /**
-   * Puts the focus on a map.
-   * @type {(name: string) => void}
-   */
+  /** Puts the focus on a map. @type {(name: string) => void} */
   const focus = (name) => cells.find((one) => one.name === name)?.press.focus();
   const table = maps.table(caption, heads.map((head) => (head === "mean" ? "mean" : `head ${head}`)), body);
   return { element: table, paint, focus };

@@ -10,20 +10,14 @@ const received = (globalThis.vitData ??= {});
 /** @type {Map<string, Model>} */
 const models = new Map(); // decoded
 
-/**
- * Returns a content as it came, and forgets it.
- * @type {(name: string) => unknown}
- */
+/** Returns a content as it came, and forgets it. @type {(name: string) => unknown} */
 export function takeContent(name) {
   const content = received[name];
   delete received[name];
   return content;
 }
 
-/**
- * Returns a received model for forward(), decoded once.
- * @type {(name: string) => Model}
- */
+/** Returns a received model for forward(), decoded once. @type {(name: string) => Model} */
 export function modelOf(name) {
   const known = models.get(name);
   if (known) return known;
@@ -50,10 +44,7 @@ export function modelOf(name) {
 /** @type {Pictures | null} */
 let pictures = null;
 
-/**
- * Returns {labels, digits: [64 numbers from 0 to 1], grounds: {name: pixels}}, decoded once.
- * @type {() => Pictures}
- */
+/** Returns {labels, digits: [64 numbers from 0 to 1], grounds: {name: pixels}}, decoded once. @type {() => Pictures} */
 export function picturesContent() {
   if (pictures) return pictures;
   const content = received.pictures;
@@ -93,10 +84,7 @@ export function decode(base64, dtype) {
 
 const POWERS = Float64Array.from({ length: 0x20 }, (_, exponent) => 2 ** (exponent - 15));
 
-/**
- * Decodes IEEE 754 half precision: 1 bit of sign, 5 of exponent, 10 of fraction.
- * @type {(bits: number) => number}
- */
+/** Decodes IEEE 754 half precision: 1 bit of sign, 5 of exponent, 10 of fraction. @type {(bits: number) => number} */
 export function fromHalf(bits) {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;

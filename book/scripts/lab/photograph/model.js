@@ -270,10 +270,7 @@ export class PhotographModel {
     await this.#decode(run);
   }
 
-  /**
-   * Adds the answer of the model's own head, each worker a band of it.
-   * @param {PhotographRun} run
-   */
+  /** Adds the answer of the model's own head, each worker a band of it. @param {PhotographRun} run */
   async #decode(run) {
     const { grid, dim } = this;
     const bands = this.shares.map((share) => bandsOf(share, grid));

@@ -34,19 +34,13 @@ const turnedPlace = ({ top, left, bottom, right }) => ({
   right: 1 - left,
 });
 
-/**
- * Returns the best match of the patch that asks.
- * @type {(facts: Facts) => Match}
- */
+/** Returns the best match of the patch that asks. @type {(facts: Facts) => Match} */
 function match({ now, blocks, state, grid }) {
   const patch = state.asks - 1;
   return bestMatch(similaritiesTo(now.tokens(blocks), patch, now.tokens(blocks)), grid, patch);
 }
 
-/**
- * Returns the correlation of two runs' saliency.
- * @type {(one: Numbers, other: Numbers) => number}
- */
+/** Returns the correlation of two runs' saliency. @type {(one: Numbers, other: Numbers) => number} */
 function alike(one, other) {
   /** @type {(values: Numbers) => number} */
   const mean = (values) => Array.from(values).reduce((sum, value) => sum + value, 0) / values.length;
@@ -63,17 +57,11 @@ function alike(one, other) {
 /** @type {(facts: Facts) => { share: number, kept: number | null }} */
 const marked = ({ now, before, grid }) => markedShares(saliencyOf(now, grid), saliencyOf(before, grid));
 
-/**
- * Returns the mean cosine between the hidden patches' tokens now and before.
- * @type {(facts: Facts) => number}
- */
+/** Returns the mean cosine between the hidden patches' tokens now and before. @type {(facts: Facts) => number} */
 const kept = ({ now, before, blocks, dim, state }) =>
   meanCosine(now.tokens(blocks), before.tokens(blocks), dim, state.hidden);
 
-/**
- * Returns the bets for a model's sizes.
- * @type {(sizes: Pick<LookSizes, "grid">) => Bet<PhotographState, Facts>[]}
- */
+/** Returns the bets for a model's sizes. @type {(sizes: Pick<LookSizes, "grid">) => Bet<PhotographState, Facts>[]} */
 export function photographBets({ grid }) {
   const upsideDown = grid * grid - patchAt(0.4, 0.31, grid);
   return [

@@ -58,10 +58,7 @@ export function meanCosine(one, other, dim, patches = upTo(one.length / dim - 1)
   return sum / patches.length;
 }
 
-/**
- * Returns {median, most} of numbers.
- * @type {(values: Numbers) => { median: number, most: number }}
- */
+/** Returns {median, most} of numbers. @type {(values: Numbers) => { median: number, most: number }} */
 export function middleAndMost(values) {
   const sorted = Float32Array.from(values).sort();
   return { median: sorted[sorted.length >> 1], most: sorted[sorted.length - 1] };
@@ -111,10 +108,7 @@ export function turned(values, dim = 1, first = 0) {
   return out;
 }
 
-/**
- * Returns values as light from 0 to 1, with low as dark.
- * @type {(values: Numbers, low?: number) => Float32Array}
- */
+/** Returns values as light from 0 to 1, with low as dark. @type {(values: Numbers, low?: number) => Float32Array} */
 export function lightOf(values, low = 0) {
   let most = -Infinity;
   for (const value of values) most = Math.max(most, value);

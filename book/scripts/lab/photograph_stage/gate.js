@@ -9,10 +9,7 @@ import { photographStage } from "./panel.js";
 /** @type {(bytes: number) => string} */
 const size = (bytes) => `${(bytes / 1e6).toFixed(0)}\u00a0MB`;
 
-/**
- * Returns whether the browser has kept all parts of the model.
- * @type {(manifest: Manifest) => Promise<boolean>}
- */
+/** Returns whether the browser has kept all parts of the model. @type {(manifest: Manifest) => Promise<boolean>} */
 async function isKept({ parts, digest }) {
   try {
     if (!(await caches.has("vit-photograph"))) return false;

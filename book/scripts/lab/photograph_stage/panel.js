@@ -114,10 +114,7 @@ export async function photographStage(model, { photos, common }) {
       meanCosine(looked().now.tokens(blocks), looked().before.tokens(blocks), dim, patches),
     );
 
-  /**
-   * Returns the four small pictures and their sentences.
-   * @type {() => Views}
-   */
+  /** Returns the four small pictures and their sentences. @type {() => Views} */
   function views() {
     const { now, before } = looked();
     const was = isChanged() ? before : null;
@@ -195,10 +192,7 @@ export async function photographStage(model, { photos, common }) {
       `picture${kept === null ? "." : `, and ${percent(kept)} of what it marked before.`}`;
   }
 
-  /**
-   * Returns what lies on the large photograph.
-   * @type {() => ShownPhotograph}
-   */
+  /** Returns what lies on the large photograph. @type {() => ShownPhotograph} */
   function boardShows() {
     const shown = {
       picture: looked().picture.shown(looked().state.turned),
@@ -500,10 +494,7 @@ export async function photographStage(model, { photos, common }) {
     }
   }
 
-  /**
-   * Shows a state; resolves to what bets are about.
-   * @type {(wanted: PhotographState) => Promise<Facts | null>}
-   */
+  /** Shows a state; resolves to what bets are about. @type {(wanted: PhotographState) => Promise<Facts | null>} */
   async function showState(wanted) {
     Object.assign(state, form.first(), wanted);
     if (!album.has(state.photo)) state.photo = "cat";
