@@ -117,9 +117,13 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
   const split = button("A scene where they differ", () => {
     source.set(SPLIT);
     showVotes.focus({ preventScroll: true }); // the button goes
-  }, { class: "vl-split", hidden: true });
+  }, { class: "vl-beside", hidden: true });
   const isSplit = () => String(Object.values({ ...source.state, ...SPLIT })) === String(Object.values(source.state));
   const inside = insidePanel();
+  const toNumbers = button("Its numbers", () => {
+    inside.element.scrollIntoView({ block: "nearest" });
+    inside.element.querySelector("button")?.focus({ preventScroll: true });
+  }, { class: "vl-beside", hidden: true });
   const tokens = tokenStrip(rows * columns + 1, D);
   const showGrid = el("input", { type: "checkbox", checked: true, onchange: refresh });
   const showBox = el("input", { type: "checkbox", checked: true, onchange: refresh });
@@ -191,7 +195,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     };
   }
 
-  function looksInWords(hint = true) {
+  function looksInWords() {
     const point = matchMedia("(hover: none)").matches ? "Touch" : "Point at";
     const voted = votes();
     const map = head();
@@ -202,11 +206,8 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     if (!map) return `${point} a map: it falls on the image as light. ${point} a patch to see where that patch looks.`;
     if (isOff(map) && !isHead(map)) return `${capital(mapName(map))}: all its heads are off.`;
     const shares = mapOf(map);
-    const below = hint && isHead(switches.head) && !pointed.head ? " Its numbers are below." : "";
-    return (
-      `${capital(mapName(map))}: ${percent(inBox(shares))} inside the box, ${percent(Math.max(...shares))} on one ` +
-      `patch.${below}`
-    );
+    const [within, most] = [inBox(shares), Math.max(...shares)].map(percent);
+    return `${capital(mapName(map))}: ${within} inside the box, ${most} on one patch.`;
   }
 
   /** Returns the lines of text below a saved picture. @type {(answer: Answer) => string[]} */
@@ -214,7 +215,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     const taken = takenInWords(state());
     const asking = votes()
       ? looksInWords()
-      : head() ? `${capital(tokenName(token()))} asks. ${looksInWords(false)}` : "";
+      : head() ? `${capital(tokenName(token()))} asks. ${looksInWords()}` : "";
     return [verdict.show(answer, source.label), run.change, taken && `${capital(taken)}.`, asking].filter(Boolean);
   }
 
@@ -224,6 +225,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     board.paint();
     write(looks, looksInWords());
     hide(split, !votes() || token() > 0 || isSplit());
+    hide(toNumbers, !isHead(switches.head));
     looks.classList.toggle("vl-hint", !head() && !votes());
     maps.paint({
       mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), isOff,
@@ -271,7 +273,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
           ${board.element}
           <div class="vl-says">${verdict.element}${show === "heads" ? "" : switched}</div>
         </div>
-        <div class="vl-looks-place">${looks}${split}</div>
+        <div class="vl-looks-place">${looks}${split}${toNumbers}</div>
         <div class="vl-heads">${maps.element}</div>
         ${inside.element}
         <div class="vl-answers">${bars.element}${changed}${allOn}${accuracy.element}</div>
