@@ -182,7 +182,7 @@ function start(figure) {
     change: (to) => { now.image = to; show(false); },
   });
   figure.newRow();
-  figure.choice(Object.fromEntries(Object.keys(models).map((name) => [name, name])), now.model, (name) => {
+  figure.choice(Object.keys(models), now.model, (name) => {
     now.model = name;
     show();
   });

@@ -24,10 +24,7 @@ export class PhotographRun {
     this.saliency = new Float32Array(model.saliencySide ** 2); // (8G, 8G), row by row, from 0 to 1
   }
 
-  /**
-   * Returns this run with other settings that give the same result.
-   * @type {(settings: Settings) => PhotographRun}
-   */
+  /** Returns this run with other settings that give the same result. @type {(settings: Settings) => PhotographRun} */
   again(settings) {
     return Object.assign(Object.create(PhotographRun.prototype), this, { settings });
   }
@@ -94,10 +91,7 @@ export class PhotographRun {
     return out;
   }
 
-  /**
-   * Returns the length of each patch's token after a block.
-   * @type {(block?: number) => Float32Array}
-   */
+  /** Returns the length of each patch's token after a block. @type {(block?: number) => Float32Array} */
   norms(block = this.model.blocks) {
     const tokens = this.tokens(block);
     const D = this.model.dim;

@@ -111,10 +111,7 @@ export function photographWorker() {
   }
   let arrived = () => {};
 
-  /**
-   * Puts one part of the weights in its place.
-   * @type {(part: WeightsPart) => void}
-   */
+  /** Puts one part of the weights in its place. @type {(part: WeightsPart) => void} */
   function receive({ name, bytes }) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let read = 0;
@@ -258,10 +255,7 @@ export function photographWorker() {
     return { queries, keys };
   }
 
-  /**
-   * Waits for what all other workers send in a block.
-   * @type {(block: number) => Promise<Keyed[]>}
-   */
+  /** Waits for what all other workers send in a block. @type {(block: number) => Promise<Keyed[]>} */
   async function fromOthers(block) {
     while ((inbox.get(block)?.length ?? 0) < ports.length)
       await new Promise((resolve) => {
