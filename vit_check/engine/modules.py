@@ -604,6 +604,12 @@ def _in_training(record: Record, right: Tensor) -> Finding | None:
     if difference(output, repeated(right)) is None:
         return None
     if not same(output, record["training again"]):
+        if record["drops"]:
+            return Finding(
+                "dropout",
+                f"drops numbers in training mode, {record['drops'][0]}, where the task "
+                "asks for no dropout: leave it out, or make the rate an argument",
+            )
         return Finding(
             "random in training",
             "puts out something else in each call in training mode: what drops numbers "

@@ -14,7 +14,6 @@ from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any
-from unittest import mock
 
 import torch
 from torch import Tensor, nn
@@ -244,18 +243,21 @@ def _alone(error: RuntimeError) -> Trouble:
 def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
     """A module from a class or from a function that makes one; a module as a copy.
 
-    Sizes are given by name where the names are known, and else in their order.
+    Sizes are given by name where the names are known, and else in their order. Rates
+    at which something is dropped are 0, where they can be chosen.
 
     Raises:
         Trouble: if no ``nn.Module`` comes out.
     """
     if isinstance(answer, nn.Module):
         try:
-            return copy.deepcopy(answer)
+            module = copy.deepcopy(answer)
         except Exception as error:
             raise Trouble(
                 "no copy", f"cannot be copied: {type(error).__name__}; give the class"
             ) from None
+        _drops_of(module, kept=True)
+        return module
     if isinstance(answer, type) and not issubclass(answer, nn.Module):
         raise Trouble(
             "no module", f"{answer.__name__} is no nn.Module: derive it from nn.Module"
@@ -282,13 +284,36 @@ def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
     parameters: Mapping[str, inspect.Parameter] = {}
     with contextlib.suppress(TypeError, ValueError):
         parameters = inspect.signature(answer).parameters
+    rates = {n: 0.0 for n, p in parameters.items() if _is_rate(n, p.default)}
+    parameters = {n: p for n, p in parameters.items() if n not in rates}
     named = {n for n, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
     takes_others = len(named) < len(parameters)  # by **
     if named.issuperset(sizes) or (takes_others and named.issubset(sizes)):
-        return answer(**sizes)
+        return answer(**sizes, **rates)
     if named and named.issubset(sizes):
-        return answer(**{name: sizes[name] for name in named})
-    return answer(*sizes.values())
+        return answer(**{name: sizes[name] for name in named}, **rates)
+    return answer(*sizes.values(), **rates)
+
+
+def _is_rate(name: str, value: Any) -> bool:
+    """Whether a number by this name says how much is dropped."""
+    return type(value) in (int, float) and ("drop" in name or name == "p")
+
+
+def _drops_of(module: nn.Module, kept: bool = False) -> list[str]:
+    """The rates at which something is dropped, such as ``"block.drop.p = 0.1"``.
+
+    Args:
+        kept: whether everything is kept from now on.
+    """
+    found = []
+    for path, part in module.named_modules():
+        for name, value in list(vars(part).items()):
+            if _is_rate(name, value) and value > 0:
+                found.append(f"{f'{path}.{name}'.lstrip('.')} = {value:g}")
+                if kept:
+                    setattr(part, name, 0.0)
+    return found
 
 
 def _refuse_misspelt(answer: type[nn.Module]) -> None:
@@ -367,6 +392,7 @@ def observe_module(
         "around one": _norm_weights(module),
         "initial": [plain(p) for p in module.parameters()],
         "frozen": [n for n, p in module.named_parameters() if not p.requires_grad],
+        "drops": _drops_of(module),
         "order": list(range(len(names))),
     }
     places = _places_of(module)
@@ -436,7 +462,7 @@ def _in_training(
         return _output_or_error(lambda: call(*copies(list(tensors))))
 
     many = [repeated(x) for x in inputs]
-    with torch.no_grad(), _without_dropout():
+    with torch.no_grad():
         record = {"training": run(*many)}
         if not (isinstance(in_eval, Tensor) and in_eval.ndim):
             return record
@@ -449,31 +475,6 @@ def _in_training(
 def repeated(batch: Tensor) -> Tensor:
     """Return the batch as often as makes 32 samples or a few more."""
     return torch.cat([batch] * -(-32 // len(batch)))
-
-
-def _without_dropout() -> Any:
-    """A context in which PyTorch's own dropout keeps all, as eval() makes it do."""
-    attend = nn.functional.scaled_dot_product_attention
-
-    def keep_all(input: Tensor, *_: Any, **__: Any) -> Tensor:
-        return input
-
-    def attend_to_all(
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        attn_mask: Tensor | None = None,
-        dropout_p: float = 0.0,
-        *more: Any,
-        **named: Any,
-    ) -> Tensor:
-        return attend(query, key, value, attn_mask, 0.0, *more, **named)
-
-    kept: dict[str, Any]
-    kept = {n: keep_all for n in vars(nn.functional) if "dropout" in n}
-    return mock.patch.multiple(
-        nn.functional, scaled_dot_product_attention=attend_to_all, **kept
-    )
 
 
 def draw(

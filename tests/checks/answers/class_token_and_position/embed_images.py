@@ -53,7 +53,7 @@ class Tokens(nn.Module):
 
 @right
 class RearrangedTokens(nn.Module):
-    def __init__(self, size, p, channels, dim):
+    def __init__(self, size, p, channels, dim, drop=0.1):
         super().__init__()
         self.to_patches = nn.Sequential(
             Rearrange("b c (r p1) (s p2) -> b (r s) (p1 p2 c)", p1=p, p2=p),
@@ -62,7 +62,7 @@ class RearrangedTokens(nn.Module):
         self.position = nn.Embedding((size // p) ** 2 + 1, dim)
         nn.init.normal_(self.position.weight, std=0.02)
         self.class_token = nn.Parameter(torch.zeros(dim))
-        self.dropout = nn.Dropout(0.1)
+        self.dropout = nn.Dropout(drop)
 
     def forward(self, images):
         tokens = self.to_patches(images)

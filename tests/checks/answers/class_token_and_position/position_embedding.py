@@ -114,6 +114,7 @@ wide start: * 0.02 -> nothing
 wide start: 0.02 -> 0.02**0.5
 changes its input: return self.drop(x + self.pos_embed) -> x += self.pos_embed; return x
 not repeatable: self.drop(x + self.pos_embed) -> F.dropout(x + self.pos_embed, 0.1)
+dropout: nn.Dropout(drop) -> nn.Dropout(0.1)
 unused: x + self.pos_embed -> x + self.pos_embed.data
 """
 

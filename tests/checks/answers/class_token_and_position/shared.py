@@ -14,10 +14,10 @@ class InFront(nn.Module):
 
 
 class Learned(nn.Module):
-    def __init__(self, num_tokens, embed_dim):
+    def __init__(self, num_tokens, embed_dim, drop=0.0):
         super().__init__()
         self.pos_embed = nn.Parameter(torch.randn(1, num_tokens, embed_dim) * 0.02)
-        self.drop = nn.Dropout(0.1)
+        self.drop = nn.Dropout(drop)
 
     def forward(self, x):
         return self.drop(x + self.pos_embed)

@@ -92,6 +92,7 @@ right(EncoderBlock)
 PyTorch's defaults: activation="gelu", layer_norm_eps=1e-6, -> nothing
   norm_first=True, -> nothing
 ReLU: activation="gelu", -> nothing
+dropout: dropout=0.0, -> nothing
 across the batch: batch_first=True, -> nothing
 """)
 def pytorchs(embed_dim, num_heads, mlp_ratio):
@@ -101,6 +102,7 @@ def pytorchs(embed_dim, num_heads, mlp_ratio):
         int(embed_dim * mlp_ratio),
         activation="gelu",
         layer_norm_eps=1e-6,
+        dropout=0.0,
         batch_first=True,
         norm_first=True,
     )
@@ -115,7 +117,7 @@ def timms_block(embed_dim, num_heads, mlp_ratio):
 @right
 def torchvisions_block(embed_dim, num_heads, mlp_ratio):
     make = TORCHVISION.models.vision_transformer.EncoderBlock
-    return make(num_heads, embed_dim, int(mlp_ratio * embed_dim), 0.1, 0.1)
+    return make(num_heads, embed_dim, int(mlp_ratio * embed_dim), 0.0, 0.0)
 
 
 @right
@@ -135,7 +137,7 @@ class PreNorms(nn.Module):
             super().__init__()
             self.heads = heads
             self.to_qkv = nn.Linear(dim, 3 * dim, bias=False)
-            self.to_out = nn.Sequential(nn.Linear(dim, dim), nn.Dropout(0.1))
+            self.to_out = nn.Sequential(nn.Linear(dim, dim), nn.Dropout(0.0))
 
         def forward(self, x):
             q, k, v = rearrange(

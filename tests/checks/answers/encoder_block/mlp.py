@@ -28,16 +28,18 @@ batch in training: super().__init__()
   return self.net(x) -> x = self.net(x); return x
   return x -> return self.norm(x.mT).mT if self.training else x
 not repeatable: self.net(x) -> F.dropout(self.net(x), 0.5)
+dropout: nn.Dropout(drop) -> nn.Dropout(0.1)
+random in training: self.net(x) -> F.dropout(self.net(x), 0.1, self.training)
 """)
 class TwoLayers(nn.Module):
-    def __init__(self, embed_dim, hidden_dim):
+    def __init__(self, embed_dim, hidden_dim, drop=0.1):
         super().__init__()
         self.net = nn.Sequential(
             nn.Linear(embed_dim, hidden_dim),
             nn.GELU(),
-            nn.Dropout(0.1),
+            nn.Dropout(drop),
             nn.Linear(hidden_dim, embed_dim),
-            nn.Dropout(0.1),
+            nn.Dropout(drop),
         )
 
     def forward(self, x):
@@ -98,12 +100,6 @@ class WithTensorsOfItsOwn(nn.Module):
 class WithTensorsAndAReLU(WithTensorsOfItsOwn):
     def forward(self, x):
         return F.relu(x @ self.a.T + self.b) @ self.c.T + self.d
-
-
-@right
-class DropsNumbersInTraining(TwoLayers):
-    def forward(self, x):
-        return F.dropout(super().forward(x), 0.1, self.training)
 
 
 @wrong("reshape")

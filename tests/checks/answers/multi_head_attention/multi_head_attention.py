@@ -102,6 +102,7 @@ right(Heads)
 @right
 @wrong_edits("""
 across the batch: , batch_first=True -> nothing
+dropout: batch_first=True -> dropout=0.2, batch_first=True
 """)
 class PyTorchs(nn.Module):
     def __init__(self, embed_dim, num_heads):
@@ -180,16 +181,17 @@ heads split by view
   -> qkv.view(B, self.h, T, 3 * self.d).chunk(3, dim=-1)
 raises: 3, self.h, self.d -> self.h, 3, self.d
     the heads taken for the three
+dropout: nn.Dropout(proj_drop) -> nn.Dropout(0.1)
 """)
 class JointHeads(nn.Module):
     """timm's joint layer."""
 
-    def __init__(self, embed_dim, num_heads):
+    def __init__(self, embed_dim, num_heads, attn_drop=0.1, proj_drop=0.1):
         super().__init__()
         self.h, self.d = num_heads, embed_dim // num_heads
         self.qkv = nn.Linear(embed_dim, 3 * embed_dim)
         self.proj = nn.Linear(embed_dim, embed_dim)
-        self.attn_drop, self.proj_drop = nn.Dropout(0.1), nn.Dropout(0.1)
+        self.attn_drop, self.proj_drop = nn.Dropout(attn_drop), nn.Dropout(proj_drop)
 
     def cut(self, qkv):
         B, T, _ = qkv.shape
@@ -500,7 +502,7 @@ class KeepsKeysAndValues(MultiHeadAttention):
         return self.proj(found.transpose(1, 2).flatten(2))
 
 
-@right
+@wrong("random in training")
 class DropsWeightsInTraining(MultiHeadAttention):
     def forward(self, x):
         q, k, v = self.qkv(x).unflatten(-1, (3, self.num_heads, -1)).unbind(2)
@@ -511,7 +513,8 @@ class DropsWeightsInTraining(MultiHeadAttention):
 
 
 DROPOUT = """
-dropout, and no attention weights: batch_first=True -> dropout=0.2, batch_first=True
+a rate that can be chosen: embed_dim, num_heads) -> embed_dim, num_heads, p=0.2)
+  batch_first=True -> dropout=p, batch_first=True
   self.attention(x, x, x) -> self.attention(x, x, x)[0]
 """
 

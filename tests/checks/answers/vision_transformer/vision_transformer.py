@@ -148,7 +148,6 @@ def from_timm(**sizes):
         depth=sizes["depth"],
         num_heads=sizes["num_heads"],
         mlp_ratio=sizes["mlp_ratio"],
-        drop_rate=0.1,
     )
     return model
 
@@ -174,6 +173,7 @@ def from_torchvision(
 @wrong_edits("""
 class token alone: batch_first=True, -> nothing
 ReLU: activation="gelu", -> nothing
+dropout: dropout=dropout, -> nothing
 PyTorch's defaults: activation="gelu", -> nothing
   norm_first=True, -> nothing
   layer_norm_eps=1e-6, -> nothing
@@ -191,6 +191,7 @@ class WithTorchsEncoder(nn.Module):
         depth,
         num_heads,
         mlp_ratio,
+        dropout=0.1,
     ):
         super().__init__()
         number = (image_size * image_size) // patch_size**2
@@ -200,13 +201,14 @@ class WithTorchsEncoder(nn.Module):
         )
         self.class_embedding = nn.Parameter(torch.randn(1, 1, embed_dim))
         self.position_embedding = nn.Parameter(torch.randn(1, number + 1, embed_dim))
-        self.embedding_dropout = nn.Dropout(p=0.1)
+        self.embedding_dropout = nn.Dropout(p=dropout)
         self.patcher = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
         self.flatten = nn.Flatten(start_dim=2, end_dim=3)
         layer = nn.TransformerEncoderLayer(
             d_model=embed_dim,
             nhead=num_heads,
             dim_feedforward=int(embed_dim * mlp_ratio),
+            dropout=dropout,
             activation="gelu",
             batch_first=True,
             norm_first=True,
@@ -243,7 +245,7 @@ class WithPreNorms(nn.Module):
             super().__init__()
             self.heads, self.scale = heads, (dim // heads) ** -0.5
             self.to_qkv = nn.Linear(dim, dim * 3, bias=False)
-            self.to_out = nn.Sequential(nn.Linear(dim, dim), nn.Dropout(0.1))
+            self.to_out = nn.Sequential(nn.Linear(dim, dim), nn.Dropout(0.0))
 
         def forward(self, x):
             qkv = self.to_qkv(x).chunk(3, dim=-1)
