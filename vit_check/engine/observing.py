@@ -12,7 +12,6 @@ import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 import torch
@@ -161,10 +160,7 @@ def gradients_of(outputs: Any, leaves: Sequence[Tensor]) -> list[Tensor | None]:
 
 
 def observe_call(
-    function: Callable[..., Any],
-    arguments: Sequence[Any],
-    batched: Sequence[int] = (),
-    gradients: bool = True,
+    function: Callable[..., Any], arguments: Sequence[Any], batched: Sequence[int] = ()
 ) -> Record:
     """Call a function several times and write down what comes out.
 
@@ -172,7 +168,9 @@ def observe_call(
         arguments: numbers, tuples, tensors, lists of tensors.
         batched: which of the arguments have the batch as their first axis; they are
             given once more with the first sample alone.
-        gradients: take the gradients of the output with respect to the tensors.
+
+    Raises:
+        Trouble: if it raises an error.
     """
     first = copies(list(arguments))
     alone = [
@@ -181,10 +179,11 @@ def observe_call(
     ]
     try:
         output = plain(function(*first))
-    except RuntimeError as error:
-        if not batched:
-            raise
-        raise _in_a_batch(error, lambda: function(*copies(alone))) from None
+    except Exception as error:
+        trouble = in_words(error)
+        if batched and trouble.mistake == "raises":
+            _refuse_batches(trouble, lambda: function(*copies(alone)))
+        raise trouble from None
     record: Record = {"output": output, "after": plain(first)}
     if tensors_in(first):
         record["other"] = _output_or_error(
@@ -194,15 +193,31 @@ def observe_call(
     if batched:
         try:
             record["alone"] = plain(function(*copies(alone)))
-        except RuntimeError as error:
-            raise _alone(error) from None
-    if gradients:
-        own = copies(list(arguments), gradients=True)
-        leaves = [t for t in tensors_in(own) if t.requires_grad]
-        try:
-            record["gradients"] = gradients_of(function(*own), leaves)
         except Exception as error:
-            record["gradient trouble"] = in_words(error).sentence
+            raise _alone(error) from None
+    return record
+
+
+def observe_gradients(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    learned: Sequence[Tensor] = (),
+) -> Record:
+    """Write down the gradients of what comes out.
+
+    Args:
+        learned: with respect to what, besides the tensors among the arguments.
+    """
+    own = copies(list(arguments), gradients=True)
+    leaves = [t for t in tensors_in(own) if t.requires_grad]
+    record: Record = {}
+    try:
+        found = gradients_of(function(*own), [*leaves, *learned])
+    except Exception as error:
+        record["gradient trouble"] = in_words(error).sentence
+        found = [torch.zeros(()) for _ in [*leaves, *learned]]
+    record["gradients"] = found[: len(leaves)]
+    record["gradients of parameters"] = found[len(leaves) :]
     return record
 
 
@@ -214,22 +229,19 @@ def _output_or_error(run: Callable[[], Any]) -> Any:
         return {"raises": in_words(error).sentence}
 
 
-def _in_a_batch(error: Exception, alone: Callable[[], Any]) -> Trouble:
-    """The error in words; whether one sample alone raises it too is told as well."""
-    trouble = in_words(error)
-    if trouble.mistake == "raises":
-        try:
-            alone()
-        except Exception:
-            return trouble
-        return Trouble(
-            "batch of one",
-            f"takes a batch of one, and with a larger one it {trouble.sentence}",
-        )
-    return trouble
+def _refuse_batches(trouble: Trouble, alone: Callable[[], Any]) -> None:
+    """Raise another trouble where one sample alone raises none."""
+    try:
+        alone()
+    except Exception:
+        return
+    raise Trouble(
+        "batch of one",
+        f"takes a batch of one, and with a larger one it {trouble.sentence}",
+    )
 
 
-def _alone(error: RuntimeError) -> Trouble:
+def _alone(error: Exception) -> Trouble:
     trouble = in_words(error)
     if trouble.mistake == "raises":
         return Trouble(
@@ -401,42 +413,23 @@ def observe_module(
     inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
     values = [v.to(dtype) for v in draw(module, seed, vectors, matrices)]
     _refuse_other_numbers(module, values)
-    with torch.no_grad():
-        for place in places:
-            module.to(place)
-            inputs = [x.to(place) for x in inputs]
-            first, alone = copies(inputs), [x[:1].clone() for x in inputs]
-            run, run_alone = partial(call, *first), partial(call, *alone)
-            try:
-                output, record["order"] = _running_order(module, run)
-                break
-            except Exception as error:
-                trouble = _in_a_batch(error, run_alone)
-        else:
-            return record | {"trouble": [trouble.mistake, trouble.sentence]}
-        _refuse_made_in_forward(module, names)
-        record["output"], record["after"] = output, plain(first)
-        record["other"] = _output_or_error(lambda: call(*copies(other_numbers(inputs))))
-        record["again"] = plain(call(*copies(inputs)))
+    for place in places:
+        module.to(place)
+        inputs = [x.to(place) for x in inputs]
         try:
-            record["alone"] = plain(call(*(x[:1].clone() for x in inputs)))
-        except RuntimeError as error:
-            trouble = _alone(error)
-            return record | {"trouble": [trouble.mistake, trouble.sentence]}
-        after = [plain(p) for p in module.parameters()]
-        record["changes itself"] = not same(after, values)
-    own = copies(inputs, gradients=True)
-    leaves = [x for x in own if x.requires_grad]
+            with torch.no_grad(), _noting_order(module, record):
+                record |= observe_call(call, inputs, range(len(inputs)))
+            break
+        except Trouble as error:
+            trouble = [error.mistake, error.sentence]
+    else:
+        return record | {"trouble": trouble}
+    _refuse_made_in_forward(module, names)
     weights = list(module.parameters())
+    record["changes itself"] = not same([*map(plain, weights)], values)
     for weight in weights:
         weight.requires_grad_()
-    try:
-        found = gradients_of(call(*own), [*leaves, *weights])
-    except Exception as error:
-        record["gradient trouble"] = in_words(error).sentence
-        found = [torch.zeros(()) for _ in [*leaves, *weights]]
-    record["gradients"] = found[: len(leaves)]
-    record["gradients of parameters"] = found[len(leaves) :]
+    record |= observe_gradients(call, inputs, weights)
     module.train()
     torch.manual_seed(seed)  # so that the same is dropped whenever it is asked
     return record | _in_training(call, inputs, record["output"])
@@ -560,8 +553,9 @@ def kinds_of(module: nn.Module) -> list[str]:
     return [kinds.get(id(p), "own") for p in module.parameters()]
 
 
-def _running_order(module: nn.Module, run: Callable[[], Any]) -> tuple[Any, list[int]]:
-    """The output, and for each parameter when its layer was first called."""
+@contextlib.contextmanager
+def _noting_order(module: nn.Module, record: Record) -> Iterator[None]:
+    """Write down for each parameter when its layer was first called."""
     called: dict[int, int] = {}
 
     def note(part: nn.Module, _: Any) -> None:
@@ -569,7 +563,7 @@ def _running_order(module: nn.Module, run: Callable[[], Any]) -> tuple[Any, list
 
     hooks = [part.register_forward_pre_hook(note) for part in module.modules()]
     try:
-        output = plain(run())
+        yield
     finally:
         for hook in hooks:
             hook.remove()
@@ -577,8 +571,8 @@ def _running_order(module: nn.Module, run: Callable[[], Any]) -> tuple[Any, list
     for name, part in module.named_modules():
         inherited = owner_calls.get(name.rpartition(".")[0], len(called))
         owner_calls[name] = called.get(id(part), inherited)
-    order = [owner_calls[n.rpartition(".")[0]] for n, _ in module.named_parameters()]
-    return output, order
+    names = [name for name, _ in module.named_parameters()]
+    record["order"] = [owner_calls[name.rpartition(".")[0]] for name in names]
 
 
 def _refuse_hidden(module: nn.Module) -> None:

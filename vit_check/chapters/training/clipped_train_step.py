@@ -167,7 +167,8 @@ def _step_inputs(generator: Generator) -> Cases:
         yield [weights, images, labels, kind, lr, 1.5 * lengths[limit].item()]
 
 
-MISTAKES = """
+TABLE = """
+clipped_train_step(model, optimizer, images, labels, clip_norm) -> the loss
 not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
     the optimizer takes its step with a gradient longer than clip_norm: clipping is
     missing, comes before backward() or after the step, or has another limit
@@ -222,10 +223,5 @@ loss afterwards: loss.item() -> F.cross_entropy(model(images), labels).item()
 """
 
 clipped_train_step = FunctionCheck(
-    "clipped_train_step(model, optimizer, images, labels, clip_norm) -> the loss",
-    stepped,
-    _step_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_steps,
+    stepped, TABLE, inputs=_step_inputs, gradients=False, scenario=_steps
 )

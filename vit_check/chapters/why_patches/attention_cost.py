@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from vit_check.engine.drawing import Cases, Generator, whole_number
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.cost import attention_cost as right_cost
 
@@ -22,17 +21,13 @@ def _four_costs(answer: Any) -> Any:
     return found or answer
 
 
-def _cost_inputs(generator: Generator) -> Cases:
-    for bytes_per_number in (8, 2):
-        T, h, d = (
-            whole_number(generator, *span) for span in ((31, 60), (5, 7), (7, 13))
-        )
-        yield [T, h * d, h, bytes_per_number]
-        yield [T, h * d, h]
-        yield [T, h * d]
-
-
-MISTAKES = """
+TABLE = """
+attention_cost(num_tokens, embed_dim, num_heads=1, bytes_per_number=4) -> matrix_bytes,
+    all_heads_bytes, matmul_macs, projection_macs
+  whole(31, 60), 5 * whole(7, 13), 5, 8
+  whole(31, 60), 6 * whole(7, 13), 6, 2
+  whole(31, 60), 6 * whole(7, 13), 6
+  whole(31, 60), 5 * whole(7, 13)
 numbers for bytes: T * T * bytes_per_number -> T * T
     counts the numbers in the square; each takes bytes_per_number bytes
 heads share a square: h * T * T -> T * T
@@ -67,11 +62,4 @@ macs swapped: matmul_macs=2 -> projection_macs=2
   projection_macs 4·T·D².
 """
 
-attention_cost = FunctionCheck(
-    "attention_cost(num_tokens, embed_dim, num_heads=1, bytes_per_number=4) -> "
-    "matrix_bytes, all_heads_bytes, matmul_macs, projection_macs",
-    right_cost,
-    _cost_inputs,
-    MISTAKES,
-    normalize=_four_costs,
-)
+attention_cost = FunctionCheck(right_cost, TABLE, normalize=_four_costs)
