@@ -15,8 +15,8 @@ from vit_check.engine.reading import (
     Sizes,
     Weights,
     attention_readings,
+    layer_norms,
     linears,
-    norms,
 )
 from vit_check.engine.verdict import Finding
 from vit_steps.attention import MultiHeadAttention
@@ -36,7 +36,7 @@ def several_heads(weights: Weights, sizes: Sizes, x: Tensor) -> Any:
 
 def _readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     D = sizes["embed_dim"]
-    inside = norms(parts, D)
+    inside = [(weight.value, bias.value) for weight, bias in layer_norms(parts, D)]
     h = sizes["num_heads"]
     from_heads = maps_from_heads(parts, D, h)
     for weights in attention_readings(linears(parts, D), D, h, from_heads=from_heads):
