@@ -88,6 +88,27 @@ def as_number(value: Any) -> Any:
     return value
 
 
+def as_float(value: Any) -> Any:
+    """A number as a float; anything else as it is."""
+    return float(value) if type(value) in (int, float) else value
+
+
+def by_names(
+    *names: str, each: Callable[[Any], Any] = lambda value: value
+) -> Callable[[Any], Any]:
+    """Return what finds values by these names in a dict, a tuple or another object."""
+
+    def found(output: Any) -> Any:
+        known = {n: getattr(output, n) for n in names if hasattr(output, n)}
+        if isinstance(output, Mapping):
+            known = {n: output[n] for n in names if n in output}
+        elif isinstance(output, (tuple, list)) and len(output) == len(names):
+            known = known or dict(zip(names, output, strict=True))
+        return {n: each(value) for n, value in known.items()} or output
+
+    return found
+
+
 def tensors_in(value: Any) -> list[Tensor]:
     """The tensors of a value, from left to right."""
     if type(value) is Tensor:

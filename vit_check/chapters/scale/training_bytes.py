@@ -1,9 +1,7 @@
 """The check of ``training_bytes``, chapter 12."""
 
-from dataclasses import asdict, is_dataclass
-from typing import Any
-
 from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import as_float, by_names
 
 
 def held(
@@ -13,26 +11,6 @@ def held(
     copy = 2 * num_parameters if autocast else 0
     weights, gradients, averages = 4 * own + copy, 4 * own, 8 * own
     return {"weights": weights, "gradients": gradients, "optimizer": averages}
-
-
-def _as_dict(output: Any) -> Any:
-    """Bytes by name, from a dict, a tuple in this order, or a dataclass."""
-    names = ("weights", "gradients", "optimizer")
-    if is_dataclass(output) and not isinstance(output, type):
-        output = asdict(output)
-    if isinstance(output, dict):
-        known = {name: output[name] for name in names if name in output}
-        output = known if len(known) == 3 else output
-    elif isinstance(output, tuple | list) and len(output) == 3:
-        output = dict(zip(names, output, strict=True))
-    if isinstance(output, dict):
-        return {name: as_float(value) for name, value in output.items()}
-    return output
-
-
-def as_float(value: Any) -> Any:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if number else value
 
 
 TABLE = """
@@ -72,4 +50,6 @@ optimiser alone split: 4 * own -> 4 * num_parameters
   own, and 2 * num_parameters more under autocast.
 """
 
-training_bytes = FunctionCheck(held, TABLE, normalize=_as_dict)
+training_bytes = FunctionCheck(
+    held, TABLE, normalize=by_names("weights", "gradients", "optimizer", each=as_float)
+)

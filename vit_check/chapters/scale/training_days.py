@@ -1,7 +1,7 @@
 """The check of ``training_days``, chapter 12."""
 
-from vit_check.chapters.scale.training_bytes import as_float
 from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import as_float
 
 
 def days(

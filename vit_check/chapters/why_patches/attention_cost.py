@@ -1,25 +1,8 @@
 """The check of ``attention_cost``, chapter 1."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import by_names
 from vit_steps.cost import attention_cost as right_cost
-
-_COSTS = ("matrix_bytes", "all_heads_bytes", "matmul_macs", "projection_macs")
-
-
-def _four_costs(answer: Any) -> Any:
-    """Four costs by name, from an object, a dict or a tuple that holds them."""
-    if isinstance(answer, Mapping):
-        return {name: answer[name] for name in _COSTS if name in answer} or answer
-    named = set(getattr(answer, "_fields", ())) & set(_COSTS)
-    if isinstance(answer, (tuple, list)) and not named:
-        four = len(answer) == len(_COSTS)
-        return dict(zip(_COSTS, answer, strict=True)) if four else answer
-    found = {n: getattr(answer, n) for n in _COSTS if hasattr(answer, n)}
-    return found or answer
-
 
 TABLE = """
 attention_cost(num_tokens, embed_dim, num_heads=1, bytes_per_number=4) -> matrix_bytes,
@@ -62,4 +45,10 @@ macs swapped: matmul_macs=2 -> projection_macs=2
   projection_macs 4·T·D².
 """
 
-attention_cost = FunctionCheck(right_cost, TABLE, normalize=_four_costs)
+attention_cost = FunctionCheck(
+    right_cost,
+    TABLE,
+    normalize=by_names(
+        "matrix_bytes", "all_heads_bytes", "matmul_macs", "projection_macs"
+    ),
+)

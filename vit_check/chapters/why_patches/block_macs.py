@@ -1,9 +1,7 @@
 """The check of ``block_macs``, chapter 1."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import by_names
 
 
 def macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
@@ -12,18 +10,6 @@ def macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
     projections = 4 * T * D * D
     mlp = 2 * T * D * M
     return quadratic, projections + mlp
-
-
-_PARTS = ("quadratic", "linear")
-
-
-def _two_parts(answer: Any) -> Any:
-    """Both parts by name, from a dict or a tuple that holds them."""
-    if isinstance(answer, Mapping) and set(answer) == set(_PARTS):
-        return {name: answer[name] for name in _PARTS}
-    if isinstance(answer, (tuple, list)) and len(answer) == len(_PARTS):
-        return dict(zip(_PARTS, answer, strict=True))
-    return answer
 
 
 TABLE = """
@@ -55,4 +41,4 @@ flops for macs: quadratic, projections + mlp -> 2 * quadratic, 2 * (projections 
 ? quadratic is 2·T²·D; linear is T·(4·D² + 2·D·M), with M = mlp_ratio·D.
 """
 
-block_macs = FunctionCheck(macs, TABLE, normalize=_two_parts)
+block_macs = FunctionCheck(macs, TABLE, normalize=by_names("quadratic", "linear"))
