@@ -35,12 +35,11 @@ NAME(x) -> TO WRITE: what comes out, with its shape
 NAME = FunctionCheck(right_NAME, TABLE)
 '''
 
-ANSWERS = '''from tests.checks.answers import right, wrong_edits
+ANSWERS = '''from tests.checks.answers import wrong_edits
 
 
 # TO WRITE: at least 3 right answers, each in another style
 # TO WRITE: at least 5 wrong ones; what no edit makes is a function under @wrong
-@right
 @wrong_edits("""
 """)
 def first_style(x):

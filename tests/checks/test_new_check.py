@@ -4,7 +4,7 @@ import runpy
 
 import pytest
 
-from tests.checks.answers import RIGHT, WRONG
+from tests.checks.answers import RIGHT, WRONG, take_the_rest
 from tests.checks.new_check import left_to_write, make
 from vit_check.engine.check import Check
 
@@ -23,7 +23,7 @@ def test_a_new_check_says_what_is_to_be_written(root):
     assert isinstance(made, Check) and made.name == "mix_heads"
     assert list(made.mistakes) == []
     try:
-        runpy.run_path(str(answers), run_name="training.mix_heads")
+        take_the_rest(runpy.run_path(str(answers), run_name="training.mix_heads"))
         assert [len(RIGHT["mix_heads"]), WRONG["mix_heads"]] == [1, []]
     finally:
         del RIGHT["mix_heads"], WRONG["mix_heads"]

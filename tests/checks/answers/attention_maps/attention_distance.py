@@ -4,13 +4,12 @@ import torch
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.attention_maps.shared import grid
+from tests.checks.answers.attention_maps._shared import grid
 from vit_steps.attention_maps import attention_distance
 
 right(attention_distance)
 
 
-@right
 def with_loops(weights, grid_size, patch_size=1):
     places = grid(grid_size)
     far = torch.tensor(
@@ -27,7 +26,6 @@ def with_loops(weights, grid_size, patch_size=1):
     return torch.tensor(found, dtype=weights[0].dtype)
 
 
-@right
 @wrong_edits("""
 not divided: F.normalize(torch.stack(weights)[..., 1:, 1:], p=1, dim=-1)
   -> torch.stack(weights)[..., 1:, 1:]
@@ -51,7 +49,6 @@ def with_cdist(weights, grid_size, patch_size):
     return torch.einsum("lbhij,ij->lh", table, far) / table.shape[1] / len(places)
 
 
-@right
 def with_meshgrid(weights, grid, patch):
     y, x = torch.meshgrid(*(torch.arange(n) * patch for n in grid), indexing="ij")
     y, x = y.flatten(), x.flatten()

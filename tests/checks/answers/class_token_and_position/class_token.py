@@ -4,12 +4,11 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.class_token_and_position.shared import InFront
+from tests.checks.answers.class_token_and_position._shared import InFront
 
 right(InFront)
 
 
-@right
 class WithEinops(nn.Module):
     def __init__(self, dim):
         super().__init__()
@@ -20,7 +19,6 @@ class WithEinops(nn.Module):
         return torch.cat((tokens, patches), -2)
 
 
-@right
 class AsATable(nn.Module):
     def __init__(self, dim):
         super().__init__()
@@ -32,7 +30,6 @@ class AsATable(nn.Module):
         return torch.cat([first, patches], dim=1)
 
 
-@right
 class WrittenIntoPlace(nn.Module):
     def __init__(self, embed_dim):
         super().__init__()
@@ -44,12 +41,10 @@ class WrittenIntoPlace(nn.Module):
         return tokens
 
 
-@right
 def image_by_image(patches, cls_token):
     return torch.stack([torch.cat([cls_token[0], one]) for one in patches])
 
 
-@right
 @wrong_edits("""
 last: [cls_token.repeat(len(patches), 1, 1), patches]
   -> [patches, cls_token.repeat(len(patches), 1, 1)]
@@ -60,19 +55,16 @@ def repeated_in_front(patches, cls_token):
     return torch.hstack([cls_token.repeat(len(patches), 1, 1), patches])
 
 
-@right
 def a_factory(embed_dim):
     return InFront(embed_dim)
 
 
-@right
 class BeginsAsXavierWould(InFront):
     def __init__(self, embed_dim):
         super().__init__(embed_dim)
         nn.init.xavier_uniform_(self.cls_token)
 
 
-@right
 class BeginsWithTheRootOfTheWidth(InFront):
     def __init__(self, embed_dim):
         super().__init__(embed_dim)

@@ -2,12 +2,11 @@ import torch
 from torch import nn
 
 from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.class_token_and_position.shared import Learned
+from tests.checks.answers.class_token_and_position._shared import Learned
 
 right(Learned)
 
 
-@right
 class FromATable(nn.Module):
     def __init__(self, n, d):
         super().__init__()
@@ -19,7 +18,6 @@ class FromATable(nn.Module):
         return x + self.positions(self.ids)
 
 
-@right
 class RowByRow(nn.Module):
     def __init__(self, num_tokens, embed_dim):
         super().__init__()
@@ -29,7 +27,6 @@ class RowByRow(nn.Module):
         return torch.stack([x[:, i] + row for i, row in enumerate(self.table)], 1)
 
 
-@right
 class ClassTokenApart(nn.Module):
     def __init__(self, num_tokens, embed_dim):
         super().__init__()
@@ -40,7 +37,6 @@ class ClassTokenApart(nn.Module):
         return x + torch.cat([self.cls, self.patches], dim=1)
 
 
-@right
 @wrong_edits("""
 concatenated: torch.add(tokens, pos_embed)
   -> torch.cat([tokens, pos_embed.repeat(len(tokens), 1, 1)], 2)
@@ -51,7 +47,6 @@ def add_positions(tokens, pos_embed):
     return torch.add(tokens, pos_embed)
 
 
-@right
 def a_factory_of_positions(n, d):
     return Learned(n, d)
 
@@ -63,14 +58,12 @@ def function_in_place(tokens, pos_embed):
     return tokens
 
 
-@right
 class BeginsWithZeros(Learned):
     def __init__(self, num_tokens, embed_dim):
         super().__init__(num_tokens, embed_dim)
         self.pos_embed = nn.Parameter(torch.zeros(1, num_tokens, embed_dim))
 
 
-@right
 @wrong_edits("""
 not a parameter: self.P = nn.Parameter(P) -> self.register_buffer("P", P)
 frozen: nn.Parameter(P) -> nn.Parameter(P, requires_grad=False)

@@ -4,7 +4,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import right, right_edits, wrong, wrong_edits
-from tests.checks.answers.encoder_block.shared import (
+from tests.checks.answers.encoder_block._shared import (
     TIMM,
     TORCHVISION,
     by_the_formula,
@@ -13,7 +13,7 @@ from tests.checks.answers.multi_head_attention.multi_head_attention import AsInF
 from vit_steps import EncoderBlock, MultiHeadAttention
 
 
-class Feed(nn.Sequential):
+class _Feed(nn.Sequential):
     def __init__(self, dim, hidden):
         super().__init__(nn.Linear(dim, hidden), nn.GELU(), nn.Linear(hidden, dim))
 
@@ -25,10 +25,10 @@ parameters: super().__init__() -> super().__init__(); mlp_ratio = 0.5
 parameters: super().__init__() -> super().__init__(); mlp_ratio = 1
 post-norm: x + self.attn(self.norm1(x)) -> self.norm1(x + self.attn(x))
   x + self.mlp(self.norm2(x)) -> self.norm2(x + self.mlp(x))
-residual from the normed x
+residual from the _normed x
   x = x + self.attn(self.norm1(x)) -> x = self.norm1(x); x = x + self.attn(x)
   return x + self.mlp(self.norm2(x)) -> x = self.norm2(x); return x + self.mlp(x)
-residual from the normed x at the MLP
+residual from the _normed x at the MLP
   return x + self.mlp(self.norm2(x)) -> x = self.norm2(x); return x + self.mlp(x)
 no residual: x + self.attn -> self.attn
   x + self.mlp -> self.mlp
@@ -42,7 +42,7 @@ MLP first: self.attn(self.norm1(x)) -> self.mlp(self.norm1(x))
 attention lost: x = x + -> y = x +
   self.norm2(x) -> self.norm2(y)
 eps 1e-5: , eps=1e-6 -> nothing
-divided by std + eps: nn.LayerNorm(embed_dim, eps=1e-6) -> StdNorm(embed_dim)
+divided by std + eps: nn.LayerNorm(embed_dim, eps=1e-6) -> _StdNorm(embed_dim)
     as in the Annotated Transformer
 tanh GELU: int(mlp_ratio * embed_dim))
   -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.GELU("tanh")
@@ -71,7 +71,7 @@ class Block(nn.Module):
         self.norm1 = nn.LayerNorm(embed_dim, eps=1e-6)
         self.attention = MultiHeadAttention(embed_dim, num_heads)
         self.norm2 = nn.LayerNorm(embed_dim, eps=1e-6)
-        self.mlp = Feed(embed_dim, int(mlp_ratio * embed_dim))
+        self.mlp = _Feed(embed_dim, int(mlp_ratio * embed_dim))
 
     def attn(self, x):
         return self.attention(x)[0]
@@ -81,13 +81,9 @@ class Block(nn.Module):
         return x + self.mlp(self.norm2(x))
 
 
-right(Block)
-
-
 right(EncoderBlock)
 
 
-@right
 @wrong_edits("""
 PyTorch's defaults: activation="gelu", layer_norm_eps=1e-6, -> nothing
   norm_first=True, -> nothing
@@ -108,19 +104,16 @@ def pytorchs(embed_dim, num_heads, mlp_ratio):
     )
 
 
-@right
 def timms_block(embed_dim, num_heads, mlp_ratio):
     make = TIMM.models.vision_transformer.Block
     return make(embed_dim, num_heads, mlp_ratio, qkv_bias=True)
 
 
-@right
 def torchvisions_block(embed_dim, num_heads, mlp_ratio):
     make = TORCHVISION.models.vision_transformer.EncoderBlock
     return make(num_heads, embed_dim, int(mlp_ratio * embed_dim), 0.0, 0.0)
 
 
-@right
 class PreNorms(nn.Module):
     """A block with wrappers around attention and MLP that norm and add."""
 
@@ -148,14 +141,13 @@ class PreNorms(nn.Module):
 
     def __init__(self, dim, heads, ratio):
         super().__init__()
-        self.ff = self.Branch(dim, Feed(dim, int(dim * ratio)))
+        self.ff = self.Branch(dim, _Feed(dim, int(dim * ratio)))
         self.attend = self.Branch(dim, self.Attention(dim, heads))
 
     def forward(self, x):
         return self.ff(self.attend(x))
 
 
-@right
 @wrong_edits("""
 no scale: (q, k, v) -> (q, k, v, scale=1.0)
 scale late, by D: F.scaled_dot_product_attention(q, k, v)
@@ -179,7 +171,7 @@ class WithANormOfItsOwn(nn.Module):
         make = lambda: nn.Linear(embed_dim, embed_dim)  # noqa: E731
         self.q, self.k, self.v, self.o = make(), make(), make(), make()
         self.norms = nn.ModuleList([self.Norm(embed_dim) for _ in range(2)])
-        self.ffn = Feed(embed_dim, int(embed_dim * mlp_ratio))
+        self.ffn = _Feed(embed_dim, int(embed_dim * mlp_ratio))
 
     def forward(self, x):
         y = self.norms[0](x)
@@ -192,7 +184,6 @@ class WithANormOfItsOwn(nn.Module):
         return x + self.ffn(self.norms[1](x))
 
 
-@right
 class TwoSubBlocks(nn.Module):
     """A block with two modules, attention and MLP, each with its own norm."""
 
@@ -212,7 +203,7 @@ class TwoSubBlocks(nn.Module):
         self.msa_block = self.Attention(embedding_dim, num_heads)
         self.mlp_block = nn.Sequential(
             nn.LayerNorm(embedding_dim, eps=1e-6),
-            Feed(embedding_dim, int(mlp_ratio * embedding_dim)),
+            _Feed(embedding_dim, int(mlp_ratio * embedding_dim)),
         )
 
     def forward(self, x):
@@ -221,9 +212,8 @@ class TwoSubBlocks(nn.Module):
         return x
 
 
-@right
 @wrong_edits("""
-residual from the normed x
+residual from the _normed x
   middle = attn(norm1(x)) + x -> x = norm1(x); middle = norm2(attn(x) + x)
   mlp(norm2(middle)) -> mlp(middle)
 """)
@@ -235,11 +225,10 @@ def block_of_callables(x, norm1, attn, norm2, mlp):
 # Norms whose parameters belong to the block
 
 
-def normed(x, weight, bias):
+def _normed(x, weight, bias):
     return F.layer_norm(x, x.shape[-1:], weight.flatten(), bias.flatten(), 1e-6)
 
 
-@right
 class RawNorms(nn.Module):
     """A block that calls layer norm as a function, on weights of its own."""
 
@@ -255,11 +244,11 @@ class RawNorms(nn.Module):
 
     def forward(self, x):
         w1, b1, w2, b2 = self.w1, self.b1, self.w2, self.b2
-        x = x + self.attn(normed(x, w1, b1))[0]
-        return x + self.fc2(F.gelu(self.fc1(normed(x, w2, b2))))
+        x = x + self.attn(_normed(x, w1, b1))[0]
+        return x + self.fc2(F.gelu(self.fc1(_normed(x, w2, b2))))
 
 
-class WideNorm(nn.Module):
+class _WideNorm(nn.Module):
     def __init__(self, D):
         super().__init__()
         self.a, self.b = (
@@ -268,10 +257,10 @@ class WideNorm(nn.Module):
         )
 
     def forward(self, x):
-        return normed(x, self.a, self.b)
+        return _normed(x, self.a, self.b)
 
 
-class StdNorm(nn.Module):
+class _StdNorm(nn.Module):
     """The layer norm of the Annotated Transformer."""
 
     def __init__(self, D):
@@ -296,7 +285,7 @@ OTHER_PARTS = """
 Flax's attention
   MultiHeadAttention(embed_dim, num_heads) -> AsInFlax(embed_dim, num_heads)
   self.attention(x)[0] -> self.attention(x)
-weight and bias of three axes: nn.LayerNorm(embed_dim, eps=1e-6) -> WideNorm(embed_dim)
+weight and bias of three axes: nn.LayerNorm(embed_dim, eps=1e-6) -> _WideNorm(embed_dim)
 """
 
 OTHER_NAMES = """

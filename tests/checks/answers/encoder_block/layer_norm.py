@@ -5,18 +5,16 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.encoder_block.shared import by_the_formula
+from tests.checks.answers.encoder_block._shared import by_the_formula
 
 right(by_the_formula)
 
 
-@right
 def with_torchs_variance(x, weight, bias, eps=1e-6):
     var, mean = torch.var_mean(x, dim=-1, unbiased=False, keepdim=True)
     return (x - mean) * torch.rsqrt(var + eps) * weight + bias
 
 
-@right
 @wrong_edits("""
 eps 1e-5: bias, eps) -> bias)
 """)
@@ -24,7 +22,6 @@ def with_torchs_own(x, weight, bias, eps=1e-6):
     return F.layer_norm(x, (x.shape[-1],), weight, bias, eps)
 
 
-@right
 def token_by_token(x, weight, bias, eps=1e-6):
     samples = []
     for sample in x:
@@ -39,7 +36,6 @@ def token_by_token(x, weight, bias, eps=1e-6):
     return torch.stack(samples) * weight + bias
 
 
-@right
 def by_the_module(x, weight, bias, eps=1e-6):
     norm = nn.LayerNorm(x.shape[-1], eps=eps, dtype=x.dtype)
     return torch.func.functional_call(norm, {"weight": weight, "bias": bias}, x)

@@ -4,11 +4,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.encoder_block.shared import TIMM
+from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers.encoder_block._shared import TIMM
 
 
-@right
 @wrong_edits("""
 built in: super().__init__() -> super().__init__(); hidden_dim = 10
 built in: super().__init__() -> super().__init__(); embed_dim = 8
@@ -46,7 +45,6 @@ class TwoLayers(nn.Module):
         return self.net(x)
 
 
-@right
 class WithMatricesOfItsOwn(nn.Module):
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -60,7 +58,6 @@ class WithMatricesOfItsOwn(nn.Module):
         return hidden * torch.distributions.Normal(0, 1).cdf(hidden) @ self.W2 + self.b2
 
 
-@right
 class WithConvolutions(nn.Module):
     def __init__(self, embed_dim, hidden_dim):
         super().__init__()
@@ -72,19 +69,16 @@ class WithConvolutions(nn.Module):
         return self.second(F.gelu(self.first(x))).squeeze(-1).transpose(1, 2)
 
 
-@right
 def timms(embed_dim, hidden_dim):
     return TIMM.layers.Mlp(embed_dim, hidden_dim)
 
 
-@right
 def mlp_with_weights(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias):
     hidden = torch.einsum("btd,md->btm", x, fc1_weight) + fc1_bias
     hidden = hidden * (1 + torch.erf(hidden / math.sqrt(2))) / 2
     return F.linear(hidden, fc2_weight, fc2_bias)
 
 
-@right
 class WithTensorsOfItsOwn(nn.Module):
     def __init__(self, D, M):
         super().__init__()

@@ -1,12 +1,11 @@
 import torch
 
 from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.multi_head_attention.shared import merge_with_einops
+from tests.checks.answers.multi_head_attention._shared import merge_with_einops
 
 right(merge_with_einops)
 
 
-@right
 @wrong_edits("""
 view instead of transpose: x.transpose(1, 2).contiguous().view -> x.reshape
 averaged: x.transpose(1, 2).contiguous().view(B, T, h * d) -> x.sum(1) / h
@@ -20,7 +19,6 @@ def merge_with_contiguous(x):
     return x.transpose(1, 2).contiguous().view(B, T, h * d)
 
 
-@right
 @wrong_edits("""
 moved: range(x.shape[1]) -> reversed(range(x.shape[1]))
 """)
@@ -28,7 +26,6 @@ def merge_with_cat(x):
     return torch.cat([x[:, i] for i in range(x.shape[1])], dim=-1)
 
 
-@right
 def merge_number_by_number(x):
     B, h, T, d = x.shape
     merged = x.new_zeros(B, T, h * d)

@@ -1,12 +1,11 @@
 import torch
 
 from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.multi_head_attention.shared import split_with_einops
+from tests.checks.answers.multi_head_attention._shared import split_with_einops
 
 right(split_with_einops)
 
 
-@right
 @wrong_edits("""
 view instead of transpose
   T, num_heads, D // num_heads).permute(0, 2, 1, 3) -> num_heads, T, D // num_heads)
@@ -18,7 +17,6 @@ def split_with_view(x, num_heads):
     return x.view(B, T, num_heads, D // num_heads).permute(0, 2, 1, 3)
 
 
-@right
 @wrong_edits("""
 no transpose: dim=1 -> dim=2
 tokens split: dim=-1 -> dim=1
@@ -27,7 +25,6 @@ def split_with_chunks(x, num_heads):
     return torch.stack(torch.chunk(x, num_heads, dim=-1), dim=1)
 
 
-@right
 def split_with_loops(x, num_heads):
     d = x.shape[2] // num_heads
     return torch.stack(
@@ -38,7 +35,6 @@ def split_with_loops(x, num_heads):
     )
 
 
-@right
 def split_by_hand_with_gather(x, num_heads):
     columns = torch.arange(x.shape[2]).reshape(num_heads, -1)  # (h, d)
     return x[:, :, columns].movedim(2, 1)

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 import vit_steps
 from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.patch_embedding.shared import cut_with_einops, cut_with_loops
+from tests.checks.answers.patch_embedding._shared import cut_with_einops, cut_with_loops
 
 right(cut_with_einops)
 right(cut_with_loops)
@@ -14,7 +14,6 @@ right(cut_with_loops)
 right(vit_steps.patchify)
 
 
-@right
 @wrong_edits("""
 moved: bhwcpq -> bhwcqp
 depends on the batch: imgs.view(B, C, -> imgs.view(C, B,
@@ -29,7 +28,6 @@ def cut_with_view(imgs, p):
     return x.reshape(B, (H // p) * (W // p), C * p**2)
 
 
-@right
 @wrong_edits("built in: x.view(B, -> x.view(4,")
 def cut_with_tensor_unfold(images, patch_size):
     B, C = images.shape[:2]
@@ -38,7 +36,6 @@ def cut_with_tensor_unfold(images, patch_size):
     return x.view(B, -1, C * patch_size * patch_size)
 
 
-@right
 @wrong_edits("""
 patches last: .transpose(1, 2) -> nothing
 reshaped instead of turned: return nn.Unfold -> x = nn.Unfold
@@ -48,12 +45,10 @@ def cut_with_nn_unfold(images, patch_size):
     return nn.Unfold(patch_size, stride=patch_size)(images).transpose(1, 2)
 
 
-@right
 def cut_with_pixel_unshuffle(images, patch_size):
     return F.pixel_unshuffle(images, patch_size).flatten(2).mT
 
 
-@right
 def cut_with_split_and_pairs(images, patch_size):
     P, Q = (patch_size, patch_size) if isinstance(patch_size, int) else patch_size
     rows = images.split(P, dim=2)
@@ -61,7 +56,6 @@ def cut_with_split_and_pairs(images, patch_size):
     return torch.stack(squares, 1).flatten(2)
 
 
-@right
 def cut_with_an_index(images, patch_size):
     C, H, W = images.shape[1:]
     order = np.arange(C * H * W).reshape(C, H // patch_size, patch_size, -1, patch_size)

@@ -3,7 +3,7 @@ from collections import OrderedDict
 
 from torch import nn
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 PIECES = {
     "patch_embed.proj": "conv_proj",
@@ -22,7 +22,6 @@ PIECES = {
 OTHERS = ("fc_norm", "head_dist", "aux_head")
 
 
-@right
 @wrong_edits("""
 copied: [name] = tensor -> [name] = tensor.clone()
 norms swapped: PIECES.items() -> (PIECES | {"norm1": "ln_2", "norm2": "ln_1"}).items()
@@ -56,7 +55,7 @@ def rename_what_begins_alike(state_dict):
     return renamed
 
 
-def whole_names(blocks):
+def _whole_names(blocks):
     table = {"cls_token": "class_token", "pos_embed": "encoder.pos_embedding"}
     for s in ("weight", "bias"):
         table |= {
@@ -77,24 +76,22 @@ def whole_names(blocks):
     return table
 
 
-@right
 def rename_by_a_table(state_dict):
-    table = whole_names(32)
+    table = _whole_names(32)
     return {table.get(name, name): tensor for name, tensor in state_dict.items()}
 
 
 @wrong("missing")
 def rename_twelve_blocks(state_dict):
-    table = whole_names(12)
+    table = _whole_names(12)
     return {table.get(name, name): tensor for name, tensor in state_dict.items()}
 
 
 @wrong("raises")
 def rename_only_what_it_knows(state_dict):
-    return {whole_names(32)[name]: tensor for name, tensor in state_dict.items()}
+    return {_whole_names(32)[name]: tensor for name, tensor in state_dict.items()}
 
 
-@right
 def rename_as_parameters(state_dict):
     return {
         name: nn.Parameter(t, requires_grad=False)
@@ -102,12 +99,10 @@ def rename_as_parameters(state_dict):
     }
 
 
-@right
 def rename_without_history(state_dict):
     return {name: t.detach() for name, t in by_pieces(state_dict).items()}
 
 
-@right
 def rename_by_patterns(state_dict):
     rules = [
         (r"^norm\.", "encoder.ln."),

@@ -4,12 +4,11 @@ import torch
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.scaled_dot_product_attention.shared import as_in_the_paper
+from tests.checks.answers.scaled_dot_product_attention._shared import as_in_the_paper
 
 right(as_in_the_paper)
 
 
-@right
 @wrong_edits("""
 scores for weights: v), weights -> v), scores
 """)
@@ -19,7 +18,6 @@ def with_einsum(q, k, v):
     return torch.einsum("...qk,...kd->...qd", weights, v), weights
 
 
-@right
 def with_its_own_softmax(q, k, v):
     scores = torch.matmul(q, k.mT) / q.shape[-1] ** 0.5
     scores = (scores - scores.amax(-1, keepdim=True)).exp()
@@ -27,14 +25,12 @@ def with_its_own_softmax(q, k, v):
     return (torch.matmul(weights, v), weights)
 
 
-@right
 def by_the_logarithm_of_the_sum(q, k, v):
     scores = torch.einsum("...id,...jd->...ij", q, k) / q.shape[-1] ** 0.5
     weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
     return torch.einsum("...ij,...je->...ie", weights, v), weights
 
 
-@right
 def query_by_query(q, k, v):
     outputs, rows = [], []
     for t in range(q.shape[-2]):
@@ -45,7 +41,6 @@ def query_by_query(q, k, v):
     return torch.stack(outputs, -2), torch.stack(rows, -2)
 
 
-@right
 def with_pytorchs_own(q, k, v):
     """Use the fused function, with the identity as values to get the weights."""
     every = torch.eye(k.shape[-2], dtype=v.dtype).expand(*k.shape[:-1], -1)
@@ -59,7 +54,6 @@ def without_gradients(q, k, v):
         return as_in_the_paper(q, k, v)
 
 
-@right
 def fused_and_weights_beside_it(q, k, v):
     weights = F.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1)
     return F.scaled_dot_product_attention(q, k, v), weights

@@ -1,15 +1,14 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.swin_and_deit.distilling import (
+from tests.checks.answers import wrong_edits
+from tests.checks.answers.swin_and_deit._distilling import (
     by_logarithms,
     by_the_formula,
     half_and_half,
 )
 
 
-@right
 def as_in_a_loop(student, teacher, optimizer, augment, images, labels):
     student.train()
     teacher.eval()
@@ -23,7 +22,6 @@ def as_in_a_loop(student, teacher, optimizer, augment, images, labels):
     return loss.item()
 
 
-@right
 @wrong_edits("""
 cleared at the end alone: student.zero_grad(set_to_none=False) -> nothing
 """)
@@ -41,7 +39,6 @@ def in_inference_mode(student, teacher, optimizer, augment, images, labels):
     return loss
 
 
-@right
 def putting_the_teacher_back(student, teacher, optimizer, augment, images, labels):
     was = teacher.training
     teacher.eval()

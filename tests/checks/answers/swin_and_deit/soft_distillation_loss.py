@@ -4,12 +4,11 @@ import torch
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.swin_and_deit.distilling import by_the_formula
+from tests.checks.answers.swin_and_deit._distilling import by_the_formula
 
 right(by_the_formula)
 
 
-@right
 @wrong_edits("""
 mean over classes: outputs[1].size(0) -> outputs[1].numel()
     as in DeiT's own code
@@ -29,7 +28,6 @@ def as_deit_does(outputs, labels, teacher_outputs, T, alpha):
     return base_loss * (1 - alpha) + distillation_loss * alpha
 
 
-@right
 @wrong_edits("""
 cross-entropy for KL: F.kl_div(said, wanted, reduction="batchmean")
   -> F.cross_entropy(answers[1] / temperature, wanted)
@@ -44,7 +42,6 @@ def with_shares_as_target(answers, labels, teacher_logits, temperature, share):
     return torch.lerp(labelled, temperature**2 * kl, share)
 
 
-@right
 def by_entropies(answers, labels, teacher_logits, temperature, share):
     wanted = (teacher_logits / temperature).softmax(-1)
     crossed = F.cross_entropy(answers[1] / temperature, wanted)

@@ -1,11 +1,10 @@
 from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.swin_and_deit.windows import cut_with_einops, cut_with_loops
+from tests.checks.answers.swin_and_deit._windows import cut_with_einops, cut_with_loops
 
 right(cut_with_einops)
 right(cut_with_loops)
 
 
-@right
 @wrong_edits("""
 no transpose: .permute(0, 1, 3, 2, 4, 5) -> nothing
 not flattened: window_size * window_size, C -> window_size, window_size, C
@@ -18,7 +17,6 @@ def cut_as_swin_does(x, window_size):
     return windows.view(-1, window_size * window_size, C)
 
 
-@right
 def cut_with_unfold(x, window_size):
     w = window_size
     windows = x.unfold(1, w, w).unfold(2, w, w)  # (B, H/w, W/w, C, w, w)

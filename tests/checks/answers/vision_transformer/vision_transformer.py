@@ -91,10 +91,6 @@ class Net(nn.Module):
         return self.head(x[:, 0])
 
 
-right(Net)
-
-
-@right
 @wrong_edits("""
 mean of the patches: [:, 0] -> [:, 1:].mean(dim=1)
 """)
@@ -117,7 +113,7 @@ class PositionsApart(Net):
         return self.head(self.norm(x)[:, 0])
 
 
-class KerasBlock(Block):
+class _KerasBlock(Block):
     def __init__(self, embed_dim, num_heads, mlp_ratio):
         super().__init__(embed_dim, num_heads, mlp_ratio)
         self.attention = AsInKeras(embed_dim, num_heads)
@@ -132,12 +128,10 @@ class KerasBlock(Block):
 right(VisionTransformer)
 
 
-@right
 def from_the_package(**sizes):
     return VisionTransformer(ViTConfig(**sizes))
 
 
-@right
 def from_timm(**sizes):
     model = TIMM.models.vision_transformer.VisionTransformer(
         img_size=sizes["image_size"],
@@ -152,7 +146,6 @@ def from_timm(**sizes):
     return model
 
 
-@right
 def from_torchvision(
     image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
 ):
@@ -169,7 +162,6 @@ def from_torchvision(
     return model
 
 
-@right
 @wrong_edits("""
 class token alone: batch_first=True, -> nothing
 ReLU: activation="gelu", -> nothing
@@ -227,7 +219,6 @@ class WithTorchsEncoder(nn.Module):
         return self.classifier(x[:, 0])
 
 
-@right
 class WithPreNorms(nn.Module):
     """Patches by einops and a linear layer, and wrappers that norm and add."""
 
@@ -289,7 +280,6 @@ class WithPreNorms(nn.Module):
         return self.mlp_head(x[:, 0])
 
 
-@right
 class TokensFirst(nn.Module):
     """T before B, nn.MultiheadAttention, and an embedding table for the positions."""
 
@@ -336,18 +326,17 @@ class TokensFirst(nn.Module):
         return self.mlp_head(x[0])
 
 
-@right
 @wrong_edits("""
 no final norm: norm(x[:, 0]) -> x[:, 0]
 blocks in reverse: *blocks -> *reversed(blocks)
 mean of the tokens: norm(x[:, 0]) -> norm(x).mean(1)
 """)
 def as_callables(images, embed, blocks, norm, head):
-    x = nn.Sequential(*map(Lambda, [embed, *blocks]))(images)
+    x = nn.Sequential(*map(_Lambda, [embed, *blocks]))(images)
     return head(norm(x[:, 0]))
 
 
-class Lambda(nn.Module):
+class _Lambda(nn.Module):
     def __init__(self, function):
         super().__init__()
         self.function = function
@@ -378,7 +367,7 @@ tensors of its own
   self.cls = -> self.bias = nn.Parameter(torch.zeros(embed_dim)); self.cls =
   self.proj(images).flatten(2).transpose(1, 2)
   -> patchify(images, self.patch_size) @ self.kernel + self.bias
-  EncoderBlock -> KerasBlock
+  EncoderBlock -> _KerasBlock
 """
 
 right_edits(RIGHT_TOO, patchify=patchify)(Net)
