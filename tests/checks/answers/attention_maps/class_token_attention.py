@@ -1,5 +1,4 @@
 import torch
-from einops import rearrange, reduce
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
@@ -35,11 +34,6 @@ def stacked_then_cut(weights):
 
 def by_what_is_left(weights):
     return torch.stack([w[:, :, 0, 1:] / (1 - w[:, :, 0, :1]) for w in weights], dim=1)
-
-
-def with_einops(weights):
-    rows = rearrange([w[..., 0, 1:] for w in weights], "l b h n -> b l h n")
-    return rows / reduce(rows, "b l h n -> b l h 1", "sum")
 
 
 def block_by_block(weights):

@@ -3,10 +3,52 @@ from einops import repeat
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.class_token_and_position._shared import InFront
+from tests.checks.answers import wrong_edits
 
-right(InFront)
+
+@wrong_edits("""
+built in: torch.zeros(1, 1, embed_dim) -> torch.zeros(1, 1, 192)
+last: [self.cls_token.expand(len(x), -1, -1), x]
+  -> [x, self.cls_token.expand(len(x), -1, -1)]
+batch of one: .expand(len(x), -1, -1) -> nothing
+raises: torch.zeros(1 -> torch.zeros(32
+  .expand(len(x), -1, -1) -> nothing
+parameters: torch.zeros(1 -> torch.zeros(32
+  .expand(len(x), -1, -1) -> [: len(x)]
+not a parameter
+  nn.Parameter(torch.zeros(1, 1, embed_dim)) -> torch.zeros(1, 1, embed_dim)
+not a parameter: self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
+  -> self.register_buffer("cls_token", torch.zeros(1, 1, embed_dim))
+hidden: nn.Parameter(torch.zeros(1, 1, embed_dim))
+  -> torch.zeros(1, 1, embed_dim, requires_grad=True)
+made in forward: self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> pass
+  return -> self.cls_token = nn.Parameter(torch.zeros(1, 1, x.shape[2])); return
+frozen
+  torch.zeros(1, 1, embed_dim)) -> torch.zeros(1, 1, embed_dim), requires_grad=False)
+wide start: torch.zeros -> torch.randn
+wide start: torch.zeros -> torch.rand
+unused: self.cls_token.expand -> self.cls_token.detach().expand
+added
+  torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1) -> x + self.cls_token
+along D: expand(len(x), -1, -1) -> expand(len(x), x.shape[1], -1)
+  dim=1 -> dim=-1
+one image more: .expand(len(x), -1, -1) -> nothing
+  , dim=1 -> nothing
+replaces the first patch
+  return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
+  -> x = x.clone(); x[:, 0] = self.cls_token[0]; return x
+changes its input: return torch.cat -> tokens = torch.cat
+  dim=1) -> dim=1); x.zero_(); return tokens
+""")
+class InFront(nn.Module):
+    """The code of most tutorials."""
+
+    def __init__(self, embed_dim):
+        super().__init__()
+        self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
+
+    def forward(self, x):
+        return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
 
 
 class WithEinops(nn.Module):
@@ -69,42 +111,3 @@ class BeginsWithTheRootOfTheWidth(InFront):
     def __init__(self, embed_dim):
         super().__init__(embed_dim)
         nn.init.normal_(self.cls_token, std=0.02**0.5)
-
-
-OF_MODULE = """
-built in: torch.zeros(1, 1, embed_dim) -> torch.zeros(1, 1, 192)
-last: [self.cls_token.expand(len(x), -1, -1), x]
-  -> [x, self.cls_token.expand(len(x), -1, -1)]
-batch of one: .expand(len(x), -1, -1) -> nothing
-raises: torch.zeros(1 -> torch.zeros(32
-  .expand(len(x), -1, -1) -> nothing
-parameters: torch.zeros(1 -> torch.zeros(32
-  .expand(len(x), -1, -1) -> [: len(x)]
-not a parameter
-  nn.Parameter(torch.zeros(1, 1, embed_dim)) -> torch.zeros(1, 1, embed_dim)
-not a parameter: self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
-  -> self.register_buffer("cls_token", torch.zeros(1, 1, embed_dim))
-hidden: nn.Parameter(torch.zeros(1, 1, embed_dim))
-  -> torch.zeros(1, 1, embed_dim, requires_grad=True)
-made in forward: self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> pass
-  return -> self.cls_token = nn.Parameter(torch.zeros(1, 1, x.shape[2])); return
-frozen
-  torch.zeros(1, 1, embed_dim)) -> torch.zeros(1, 1, embed_dim), requires_grad=False)
-wide start: torch.zeros -> torch.randn
-wide start: torch.zeros -> torch.rand
-unused: self.cls_token.expand -> self.cls_token.detach().expand
-added
-  torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1) -> x + self.cls_token
-along D: expand(len(x), -1, -1) -> expand(len(x), x.shape[1], -1)
-  dim=1 -> dim=-1
-one image more: .expand(len(x), -1, -1) -> nothing
-  , dim=1 -> nothing
-replaces the first patch
-  return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
-  -> x = x.clone(); x[:, 0] = self.cls_token[0]; return x
-changes its input: return torch.cat -> tokens = torch.cat
-  dim=1) -> dim=1); x.zero_(); return tokens
-"""
-
-
-wrong_edits(OF_MODULE)(InFront)

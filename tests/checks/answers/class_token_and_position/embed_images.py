@@ -4,10 +4,8 @@ from einops.layers.torch import Rearrange
 from torch import nn
 
 from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.class_token_and_position._shared import (
-    InFront,
-    Learned,
-)
+from tests.checks.answers.class_token_and_position.class_token import InFront
+from tests.checks.answers.class_token_and_position.position_embedding import Learned
 from vit_steps import PatchEmbedding, ViTEmbedding, patchify
 
 right(ViTEmbedding)

@@ -1,10 +1,43 @@
 import torch
 from torch import nn
 
-from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.class_token_and_position._shared import Learned
+from tests.checks.answers import wrong, wrong_edits
 
-right(Learned)
+
+@wrong_edits("""
+built in: super().__init__() -> super().__init__(); num_tokens = 9
+built in: super().__init__() -> super().__init__(); embed_dim = 32
+class token left out: x + self.pos_embed
+  -> torch.cat([x[:, :1], x[:, 1:] + self.pos_embed[:, 1:]], dim=1)
+one position too few: 1, num_tokens -> 1, num_tokens - 1
+  x + self.pos_embed -> torch.cat([x[:, :1], x[:, 1:] + self.pos_embed], dim=1)
+raises: 1, num_tokens -> 1, num_tokens + 1
+parameters: 1, num_tokens -> 1, 197
+  x + self.pos_embed -> x + self.pos_embed[:, : x.shape[1]]
+parameters: 1, num_tokens -> 8, num_tokens
+  x + self.pos_embed -> x + self.pos_embed[: len(x)]
+by the batch: 1, num_tokens -> num_tokens, 1
+  x + self.pos_embed -> x + self.pos_embed[: x.size(0)]
+    for sequences whose second axis is the batch
+concatenated
+  x + self.pos_embed -> torch.cat([x, self.pos_embed.expand(len(x), -1, -1)], dim=-1)
+multiplied: x + self.pos_embed -> x * self.pos_embed
+tokens scaled: x + self.pos_embed -> x * math.sqrt(x.size(-1)) + self.pos_embed
+wide start: * 0.02 -> nothing
+wide start: 0.02 -> 0.02**0.5
+changes its input: return self.drop(x + self.pos_embed) -> x += self.pos_embed; return x
+not repeatable: self.drop(x + self.pos_embed) -> F.dropout(x + self.pos_embed, 0.1)
+dropout: nn.Dropout(drop) -> nn.Dropout(0.1)
+unused: x + self.pos_embed -> x + self.pos_embed.data
+""")
+class Learned(nn.Module):
+    def __init__(self, num_tokens, embed_dim, drop=0.0):
+        super().__init__()
+        self.pos_embed = nn.Parameter(torch.randn(1, num_tokens, embed_dim) * 0.02)
+        self.drop = nn.Dropout(drop)
+
+    def forward(self, x):
+        return self.drop(x + self.pos_embed)
 
 
 class FromATable(nn.Module):
@@ -82,34 +115,3 @@ class BeginsWithSinesThatLearn(nn.Module):
 
     def forward(self, X):
         return X + self.P[:, : X.shape[1], :]
-
-
-OF_LEARNED = """
-built in: super().__init__() -> super().__init__(); num_tokens = 9
-built in: super().__init__() -> super().__init__(); embed_dim = 32
-class token left out: x + self.pos_embed
-  -> torch.cat([x[:, :1], x[:, 1:] + self.pos_embed[:, 1:]], dim=1)
-one position too few: 1, num_tokens -> 1, num_tokens - 1
-  x + self.pos_embed -> torch.cat([x[:, :1], x[:, 1:] + self.pos_embed], dim=1)
-raises: 1, num_tokens -> 1, num_tokens + 1
-parameters: 1, num_tokens -> 1, 197
-  x + self.pos_embed -> x + self.pos_embed[:, : x.shape[1]]
-parameters: 1, num_tokens -> 8, num_tokens
-  x + self.pos_embed -> x + self.pos_embed[: len(x)]
-by the batch: 1, num_tokens -> num_tokens, 1
-  x + self.pos_embed -> x + self.pos_embed[: x.size(0)]
-    for sequences whose second axis is the batch
-concatenated
-  x + self.pos_embed -> torch.cat([x, self.pos_embed.expand(len(x), -1, -1)], dim=-1)
-multiplied: x + self.pos_embed -> x * self.pos_embed
-tokens scaled: x + self.pos_embed -> x * math.sqrt(x.size(-1)) + self.pos_embed
-wide start: * 0.02 -> nothing
-wide start: 0.02 -> 0.02**0.5
-changes its input: return self.drop(x + self.pos_embed) -> x += self.pos_embed; return x
-not repeatable: self.drop(x + self.pos_embed) -> F.dropout(x + self.pos_embed, 0.1)
-dropout: nn.Dropout(drop) -> nn.Dropout(0.1)
-unused: x + self.pos_embed -> x + self.pos_embed.data
-"""
-
-
-wrong_edits(OF_LEARNED)(Learned)

@@ -4,13 +4,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import right, right_edits, wrong, wrong_edits
-from tests.checks.answers.encoder_block._shared import (
-    TIMM,
-    TORCHVISION,
-    by_the_formula,
-)
+from tests.checks.answers.encoder_block.layer_norm import by_the_formula
 from tests.checks.answers.multi_head_attention.multi_head_attention import AsInFlax
-from vit_steps import EncoderBlock, MultiHeadAttention
+from vit_steps import EncoderBlock, MultiHeadAttention, optional
 
 
 class _Feed(nn.Sequential):
@@ -105,12 +101,12 @@ def pytorchs(embed_dim, num_heads, mlp_ratio):
 
 
 def timms_block(embed_dim, num_heads, mlp_ratio):
-    make = TIMM.models.vision_transformer.Block
+    make = optional.timm().models.vision_transformer.Block
     return make(embed_dim, num_heads, mlp_ratio, qkv_bias=True)
 
 
 def torchvisions_block(embed_dim, num_heads, mlp_ratio):
-    make = TORCHVISION.models.vision_transformer.EncoderBlock
+    make = optional.torchvision().models.vision_transformer.EncoderBlock
     return make(num_heads, embed_dim, int(mlp_ratio * embed_dim), 0.0, 0.0)
 
 

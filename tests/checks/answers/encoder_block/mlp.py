@@ -5,7 +5,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import wrong, wrong_edits
-from tests.checks.answers.encoder_block._shared import TIMM
+from vit_steps import optional
 
 
 @wrong_edits("""
@@ -70,7 +70,7 @@ class WithConvolutions(nn.Module):
 
 
 def timms(embed_dim, hidden_dim):
-    return TIMM.layers.Mlp(embed_dim, hidden_dim)
+    return optional.timm().layers.Mlp(embed_dim, hidden_dim)
 
 
 def mlp_with_weights(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias):

@@ -1,9 +1,12 @@
 import torch
+from einops import rearrange
 
-from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.multi_head_attention._shared import merge_with_einops
+from tests.checks.answers import wrong, wrong_edits
 
-right(merge_with_einops)
+
+@wrong_edits("d before h: (h d) -> (d h)")
+def merge_with_einops(x):
+    return rearrange(x, "b h t d -> b t (h d)")
 
 
 @wrong_edits("""
@@ -24,17 +27,6 @@ moved: range(x.shape[1]) -> reversed(range(x.shape[1]))
 """)
 def merge_with_cat(x):
     return torch.cat([x[:, i] for i in range(x.shape[1])], dim=-1)
-
-
-def merge_number_by_number(x):
-    B, h, T, d = x.shape
-    merged = x.new_zeros(B, T, h * d)
-    for i in range(h):
-        merged[:, :, i * d : (i + 1) * d] = x[:, i]
-    return merged
-
-
-wrong_edits("d before h: (h d) -> (d h)")(merge_with_einops)
 
 
 @wrong("reshape")

@@ -6,10 +6,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import right_edits, wrong, wrong_edits
-from tests.checks.answers.multi_head_attention._shared import (
-    merge_with_einops,
-    split_with_einops,
-)
+from tests.checks.answers.multi_head_attention.merge_heads import merge_with_einops
+from tests.checks.answers.multi_head_attention.split_heads import split_with_einops
 from vit_steps import MultiHeadAttention
 
 

@@ -37,11 +37,6 @@ def reorder_with_slices(rows, num_heads):
     return torch.cat([rows[start : start + d] for start in starts])
 
 
-def reorder_with_an_index(rows, num_heads):
-    index = torch.arange(len(rows)).view(num_heads, 3, -1)
-    return rows[index.permute(1, 0, 2).flatten()]
-
-
 def by_chunks_of_chunks(rows, num_heads):
     heads = [head.chunk(3) for head in rows.chunk(num_heads)]
     return torch.cat([head[which] for which in range(3) for head in heads])

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 import vit_steps
 from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.patch_embedding._shared import (
+from tests.checks.answers.patch_embedding.patchify import (
     cut_with_einops,
     cut_with_loops,
 )

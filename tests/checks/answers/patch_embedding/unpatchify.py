@@ -42,19 +42,6 @@ def join_with_pixel_shuffle(patches, patch_size, image_size):
     return F.pixel_shuffle(patches.mT.unflatten(2, (rows, -1)), patch_size)
 
 
-def join_with_loops(patches, patch_size, image_size):
-    B, N, numbers = patches.shape
-    P, Q = (patch_size, patch_size) if isinstance(patch_size, int) else patch_size
-    images = patches.new_zeros(B, numbers // (P * Q), *image_size)
-    columns = image_size[1] // Q
-    for index in range(N):
-        row, column = divmod(index, columns)
-        images[:, :, row * P : row * P + P, column * Q : column * Q + Q] = patches[
-            :, index
-        ].reshape(B, -1, P, Q)
-    return images
-
-
 @wrong_edits("""
 view instead of joining: x = x.permute(0, 3, 1, 4, 2, 5) -> pass
 """)

@@ -1,5 +1,4 @@
 import torch
-from einops import rearrange
 from torch import nn
 
 from tests.checks.answers import wrong, wrong_edits
@@ -31,11 +30,6 @@ def join_into_an_empty_one(qw, qb, kw, kb, vw, vb):
         weight[i * D : (i + 1) * D] = w
         bias[i * D : (i + 1) * D] = b
     return weight, bias
-
-
-def join_with_einops(*parts):
-    weight = rearrange(list(parts[::2]), "three out col -> (three out) col")
-    return [weight, rearrange(list(parts[1::2]), "three out -> (three out)")]
 
 
 def join_in_a_linear_layer(qw, qb, kw, kb, vw, vb):

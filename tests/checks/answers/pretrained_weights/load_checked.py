@@ -34,24 +34,6 @@ def load_by_sets(model, state_dict):
     model.load_state_dict(state_dict)
 
 
-def load_line_by_line(model, state_dict):
-    own = dict(model.state_dict())
-    lines = []
-    for name, tensor in state_dict.items():
-        if name not in own:
-            lines.append(f"{name}: unexpected")
-        elif own[name].size() != tensor.size():
-            lines.append(f"{name}: {tuple(tensor.size())}, not {own[name].size()}")
-        own.pop(name, None)
-    lines += [f"{name}: missing" for name in own]
-    if lines:
-        raise ValueError("\n".join(lines))
-    with torch.no_grad():
-        for name, tensor in model.state_dict().items():
-            tensor.copy_(state_dict[name])
-    return model
-
-
 def load_as_the_package(model, state_dict):
     return load_weights(model, state_dict)
 

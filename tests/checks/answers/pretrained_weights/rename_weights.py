@@ -1,5 +1,4 @@
 import re
-from collections import OrderedDict
 
 from torch import nn
 
@@ -76,11 +75,6 @@ def _whole_names(blocks):
     return table
 
 
-def rename_by_a_table(state_dict):
-    table = _whole_names(32)
-    return {table.get(name, name): tensor for name, tensor in state_dict.items()}
-
-
 @wrong("missing")
 def rename_twelve_blocks(state_dict):
     table = _whole_names(12)
@@ -101,29 +95,6 @@ def rename_as_parameters(state_dict):
 
 def rename_without_history(state_dict):
     return {name: t.detach() for name, t in by_pieces(state_dict).items()}
-
-
-def rename_by_patterns(state_dict):
-    rules = [
-        (r"^norm\.", "encoder.ln."),
-        (r"\.norm([12])\.", r".ln_\1."),
-        (r"^blocks\.(\d+)\.", r"encoder.layers.encoder_layer_\1."),
-        (r"attn\.qkv\.(weight|bias)", r"self_attention.in_proj_\1"),
-        (r"attn\.proj", "self_attention.out_proj"),
-        (r"mlp\.fc1", "mlp.0"),
-        (r"mlp\.fc2", "mlp.3"),
-        (r"^pos_embed$", "encoder.pos_embedding"),
-        (r"^cls_token$", "class_token"),
-        (r"^patch_embed\.proj", "conv_proj"),
-        (r"^head\.", "heads.head."),
-    ]
-    renamed = OrderedDict()
-    for name in sorted(state_dict):
-        tensor = state_dict[name]
-        for pattern, new in rules:
-            name = re.sub(pattern, new, name)
-        renamed[name] = tensor
-    return renamed
 
 
 @wrong("first digit")

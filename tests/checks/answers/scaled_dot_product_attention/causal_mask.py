@@ -20,14 +20,6 @@ def by_comparing_places(num_tokens):
     return place[None, :] <= place[:, None]
 
 
-def cell_by_cell(num_tokens):
-    mask = torch.zeros(num_tokens, num_tokens, dtype=torch.bool)
-    for i in range(num_tokens):
-        for j in range(i + 1):
-            mask[i, j] = True
-    return mask
-
-
 @wrong_edits("True forbids: ~ -> nothing")
 def not_the_upper_triangle(n):
     return ~torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1)

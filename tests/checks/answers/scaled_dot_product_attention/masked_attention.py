@@ -26,13 +26,6 @@ def fills_with_minus_infinity(q, k, v, mask):
     return weights @ v, weights
 
 
-def fills_with_the_smallest_number(q, k, v, mask):
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    scores = torch.where(mask, scores, torch.finfo(q.dtype).min)
-    weights = torch.where(mask, F.softmax(scores, -1), 0.0).to(q.dtype)
-    return weights @ v, weights
-
-
 def shares_out_again(q, k, v, mask):
     """Apply the mask after the softmax, and divide the rest by its sum."""
     weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1) * mask

@@ -3,10 +3,31 @@ import math
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.scaled_dot_product_attention._shared import as_in_the_paper
+from tests.checks.answers import wrong, wrong_edits
 
-right(as_in_the_paper)
+
+@wrong_edits("""
+no scale: / math.sqrt(q.size(-1)) -> nothing
+scale by d: math.sqrt(q.size(-1)) -> q.shape[-1]
+scale late: / math.sqrt(q.size(-1)) -> nothing
+  dim=-1) -> dim=-1) / math.sqrt(q.size(-1))
+softmax over queries: dim=-1 -> dim=-2
+softmax over heads: torch.softmax -> F.softmax
+  , dim=-1 -> nothing
+    no axis is named: that is axis 1 of four
+keys reshaped: k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
+not repeatable: weights @ v -> F.dropout(weights, 0.1) @ v
+not repeatable: return -> weights = F.dropout(weights, 0.1); return
+changes its input: weights = -> q /= math.sqrt(q.size(-1)); weights =
+  / math.sqrt(q.size(-1)), dim -> , dim
+gradient: weights @ v -> weights.detach() @ v
+dtype: weights = -> q, k, v = q.float(), k.float(), v.float(); weights =
+raises: k.transpose(-2, -1) -> k.transpose(2, 3)
+    four axes and no less
+""")
+def as_in_the_paper(q, k, v):
+    weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)), dim=-1)
+    return weights @ v, weights
 
 
 @wrong_edits("""
@@ -63,30 +84,6 @@ def fused_and_weights_beside_it(q, k, v):
 def weights_of_each_key(q, k, v):
     weights = torch.softmax(k @ q.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-2)
     return weights.transpose(-2, -1) @ v, weights
-
-
-OF_PAPER = """
-no scale: / math.sqrt(q.size(-1)) -> nothing
-scale by d: math.sqrt(q.size(-1)) -> q.shape[-1]
-scale late: / math.sqrt(q.size(-1)) -> nothing
-  dim=-1) -> dim=-1) / math.sqrt(q.size(-1))
-softmax over queries: dim=-1 -> dim=-2
-softmax over heads: torch.softmax -> F.softmax
-  , dim=-1 -> nothing
-    no axis is named: that is axis 1 of four
-keys reshaped: k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
-not repeatable: weights @ v -> F.dropout(weights, 0.1) @ v
-not repeatable: return -> weights = F.dropout(weights, 0.1); return
-changes its input: weights = -> q /= math.sqrt(q.size(-1)); weights =
-  / math.sqrt(q.size(-1)), dim -> , dim
-gradient: weights @ v -> weights.detach() @ v
-dtype: weights = -> q, k, v = q.float(), k.float(), v.float(); weights =
-raises: k.transpose(-2, -1) -> k.transpose(2, 3)
-    four axes and no less
-"""
-
-
-wrong_edits(OF_PAPER)(as_in_the_paper)
 
 
 @wrong("not finite")

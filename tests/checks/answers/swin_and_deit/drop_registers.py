@@ -19,12 +19,6 @@ def keeps_by_mask(tokens, num_registers):
     return tokens[:, keep]
 
 
-def splits_and_joins(tokens, num_registers):
-    rest = tokens.shape[1] - 1 - num_registers
-    class_token, _, patches = tokens.split([1, num_registers, rest], dim=1)
-    return torch.cat((class_token, patches), 1)
-
-
 @wrong_edits("""
 one too few: num_registers + 1 -> num_registers
 """)

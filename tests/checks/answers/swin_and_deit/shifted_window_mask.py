@@ -3,7 +3,7 @@ import itertools
 import torch
 
 from tests.checks.answers import wrong, wrong_edits
-from tests.checks.answers.swin_and_deit._windows import (
+from tests.checks.answers.swin_and_deit.window_partition import (
     cut_with_einops,
     cut_with_loops,
 )

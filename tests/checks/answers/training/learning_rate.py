@@ -48,9 +48,3 @@ def pytorchs_schedulers(step, total_steps, warmup_steps, peak):
         optimizer.step()
         falling.step()
     return optimizer.param_groups[0]["lr"]
-
-
-def the_smaller_of_two(step, total_steps, warmup_steps, peak):
-    rise = peak * (step + 1) / (warmup_steps + 1)
-    fallen = max(0, step - warmup_steps) / (total_steps - warmup_steps)
-    return min(rise, peak * (1 + math.cos(math.pi * fallen)) / 2)

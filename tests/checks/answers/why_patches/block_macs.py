@@ -26,10 +26,3 @@ def from_the_formulas(num_tokens, embed_dim, mlp_ratio=4):
 def from_the_package(T, D, r=4):
     cost = vit_steps.attention_cost(T, D)
     return [cost.matmul_macs, cost.projection_macs + 2 * T * D * int(r * D)]
-
-
-def by_layers(num_tokens, embed_dim, mlp_ratio=4):
-    D, linear = embed_dim, 0
-    for ins, outs in [(D, 3 * D), (D, D), (D, mlp_ratio * D), (mlp_ratio * D, D)]:
-        linear += num_tokens * ins * outs
-    return 2 * num_tokens * num_tokens * D, linear

@@ -7,22 +7,6 @@ from tests.checks.answers import right, wrong, wrong_edits
 right(vit_steps.token_count)
 
 
-def with_loops(image_size, patch_size):
-    if not isinstance(image_size, tuple):
-        image_size = (image_size, image_size)
-    if not isinstance(patch_size, tuple):
-        patch_size = (patch_size, patch_size)
-    count = 0
-    for top in range(0, image_size[0], patch_size[0]):
-        for left in range(0, image_size[1], patch_size[1]):
-            if top + patch_size[0] > image_size[0]:
-                raise ValueError(f"height {image_size[0]}, patch {patch_size[0]}")
-            if left + patch_size[1] > image_size[1]:
-                raise ValueError(f"width {image_size[1]}, patch {patch_size[1]}")
-            count += 1
-    return count
-
-
 @wrong("assert")
 def with_assert(image_size, patch_size):
     H, W = image_size if isinstance(image_size, (tuple, list)) else [image_size] * 2
