@@ -3,7 +3,7 @@ from einops import rearrange
 from torch import nn
 
 from tests.checks.answers import right, right_edits, wrong_edits
-from tests.checks.answers.encoder_block.encoder_block import Block
+from tests.checks.answers.encoder_block.encoder_block import Block, PreNorms
 from tests.checks.answers.multi_head_attention.multi_head_attention import AsInKeras
 from vit_steps import EncoderBlock, VisionTransformer, ViTConfig, optional, patchify
 
@@ -219,113 +219,6 @@ class WithTorchsEncoder(nn.Module):
         return self.classifier(x[:, 0])
 
 
-class WithPreNorms(nn.Module):
-    """Patches by einops and a linear layer, and wrappers that norm and add."""
-
-    class PreNorm(nn.Module):
-        def __init__(self, dim, fn):
-            super().__init__()
-            self.norm = nn.LayerNorm(dim, eps=1e-6)
-            self.fn = fn
-
-        def forward(self, x):
-            return self.fn(self.norm(x))
-
-    class Attention(nn.Module):
-        def __init__(self, dim, heads):
-            super().__init__()
-            self.heads, self.scale = heads, (dim // heads) ** -0.5
-            self.to_qkv = nn.Linear(dim, dim * 3, bias=False)
-            self.to_out = nn.Sequential(nn.Linear(dim, dim), nn.Dropout(0.0))
-
-        def forward(self, x):
-            qkv = self.to_qkv(x).chunk(3, dim=-1)
-            q, k, v = (rearrange(t, "b n (h d) -> b h n d", h=self.heads) for t in qkv)
-            attn = (torch.matmul(q, k.transpose(-1, -2)) * self.scale).softmax(dim=-1)
-            return self.to_out(rearrange(attn @ v, "b h n d -> b n (h d)"))
-
-    def __init__(self, **sizes):
-        super().__init__()
-        self.p = sizes["patch_size"]
-        dim, depth = sizes["embed_dim"], sizes["depth"]
-        number = (sizes["image_size"] // self.p) ** 2
-        self.pos_embedding = nn.Parameter(torch.randn(1, number + 1, dim))
-        self.cls_token = nn.Parameter(torch.randn(1, 1, dim))
-        self.to_patch = nn.Linear(sizes["in_channels"] * self.p**2, dim)
-        self.layers = nn.ModuleList(
-            nn.ModuleList(
-                [
-                    self.PreNorm(dim, self.Attention(dim, sizes["num_heads"])),
-                    self.PreNorm(dim, self.feed(dim, sizes["mlp_ratio"] * dim)),
-                ]
-            )
-            for _ in range(depth)
-        )
-        self.mlp_head = nn.Sequential(
-            nn.LayerNorm(dim, eps=1e-6), nn.Linear(dim, sizes["num_classes"])
-        )
-
-    @staticmethod
-    def feed(dim, hidden):
-        return nn.Sequential(nn.Linear(dim, hidden), nn.GELU(), nn.Linear(hidden, dim))
-
-    def forward(self, img):
-        order = "b c (h p) (w q) -> b (h w) (p q c)"
-        x = self.to_patch(rearrange(img, order, p=self.p, q=self.p))
-        x = torch.cat((self.cls_token.repeat(len(x), 1, 1), x), dim=1)
-        x = x + self.pos_embedding[:, : x.shape[1]]
-        for attn, ff in self.layers:
-            x = attn(x) + x
-            x = ff(x) + x
-        return self.mlp_head(x[:, 0])
-
-
-class TokensFirst(nn.Module):
-    """T before B, nn.MultiheadAttention, and an embedding table for the positions."""
-
-    class Block(nn.Module):
-        def __init__(self, dim, heads, ratio):
-            super().__init__()
-            self.layer_norm_1 = nn.LayerNorm(dim, eps=1e-6)
-            self.attn = nn.MultiheadAttention(dim, heads)
-            self.layer_norm_2 = nn.LayerNorm(dim, eps=1e-6)
-            self.linear = nn.Sequential(
-                nn.Linear(dim, ratio * dim), nn.GELU(), nn.Linear(ratio * dim, dim)
-            )
-
-        def forward(self, x):
-            inp_x = self.layer_norm_1(x)
-            x = x + self.attn(inp_x, inp_x, inp_x)[0]
-            return x + self.linear(self.layer_norm_2(x))
-
-    def __init__(self, config):
-        super().__init__()
-        dim, self.p = config.embed_dim, config.patch_size
-        number = (config.image_size // self.p) ** 2
-        self.input_layer = nn.Linear(config.in_channels * self.p**2, dim)
-        self.transformer = nn.Sequential(
-            *(
-                self.Block(dim, config.num_heads, config.mlp_ratio)
-                for _ in range(config.depth)
-            )
-        )
-        self.mlp_head = nn.Sequential(
-            nn.LayerNorm(dim, eps=1e-6), nn.Linear(dim, config.num_classes)
-        )
-        self.cls_token = nn.Parameter(torch.randn(1, 1, dim))
-        self.positions = nn.Embedding(number + 1, dim)
-
-    def forward(self, x):
-        B, C, H, W = x.shape
-        p = self.p
-        x = x.reshape(B, C, H // p, p, W // p, p).permute(0, 2, 4, 1, 3, 5)
-        x = self.input_layer(x.flatten(1, 2).flatten(2, 4))
-        x = torch.cat([self.cls_token.repeat(B, 1, 1), x], dim=1)
-        x = x + self.positions(torch.arange(x.shape[1]))
-        x = self.transformer(x.transpose(0, 1))
-        return self.mlp_head(x[0])
-
-
 @wrong_edits("""
 no final norm: norm(x[:, 0]) -> x[:, 0]
 blocks in reverse: *blocks -> *reversed(blocks)
@@ -345,7 +238,33 @@ class _Lambda(nn.Module):
         return self.function(x)
 
 
+class WithAConfig(Net):
+    def __init__(self, config):
+        names = (
+            "image_size patch_size in_channels num_classes embed_dim depth num_heads"
+        )
+        sizes = {name: getattr(config, name) for name in names.split()}
+        super().__init__(**sizes, mlp_ratio=config.mlp_ratio)
+
+
 RIGHT_TOO = """
+patches by a linear layer, row, column and channel in turn, and positions in a table
+  nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+  -> nn.Linear(in_channels * patch_size**2, embed_dim)
+  nn.Parameter(torch.zeros(1, num_patches + 1, embed_dim))
+  -> nn.Embedding(num_patches + 1, embed_dim)
+  self.proj(images).flatten(2).transpose(1, 2)
+  -> self.proj(rearrange(images, order, p=self.patch_size, q=self.patch_size))
+  x + self.pos -> x + self.pos(torch.arange(x.shape[1]))
+tokens before the batch, and PyTorch's layers
+  EncoderBlock(*sizes) -> nn.TransformerEncoderLayer(embed_dim, num_heads, dim, **usual)
+  self.blocks = -> dim = int(mlp_ratio * embed_dim); self.blocks =
+  x = x + self.pos -> x = (x + self.pos).transpose(0, 1)
+  x, _ = block(x) -> x = block(x)
+  x[:, 0] -> x[0]
+wrappers that norm and add, and no biases for q, k and v
+  EncoderBlock -> PreNorms
+  x, _ = block(x) -> x = block(x)
 a norm on weights of the model's own: self.norm = nn.LayerNorm(embed_dim, eps=1e-6)
   -> self.gamma = nn.Parameter(torch.ones(1, 1, embed_dim)); self.beta = self.gamma
   self.beta = self.gamma -> self.beta = nn.Parameter(torch.zeros(1, 1, embed_dim))
@@ -370,4 +289,11 @@ tensors of its own
   EncoderBlock -> _KerasBlock
 """
 
-right_edits(RIGHT_TOO, patchify=patchify)(Net)
+right_edits(
+    RIGHT_TOO,
+    patchify=patchify,
+    PreNorms=PreNorms,
+    rearrange=rearrange,
+    order="b c (h p) (w q) -> b (h w) (p q c)",
+    usual=dict(dropout=0, activation="gelu", layer_norm_eps=1e-6, norm_first=True),
+)(Net)
