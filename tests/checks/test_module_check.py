@@ -217,7 +217,7 @@ def test_dropout_is_right_only_where_its_rate_can_be_chosen():
     built = EncoderBlock(10, 2, 2.5, drop_rate=0.1, attn_drop_rate=0.2)
     check.encoder_block(built)
     assert built.mlp.drop.p == 0.1
-    with pytest.raises(CheckFailed, match="mode, 1.p = 0.1, where the task asks"):
+    with pytest.raises(CheckFailed, match=r"mode \(1.p = 0.1\), where the task"):
         check.mlp(lambda D, M: nn.Sequential(MLP(D, M), nn.Dropout(0.1)))
 
 

@@ -646,7 +646,7 @@ def _in_training(record: Record, right: Tensor) -> Finding | None:
         if record["drops"]:
             return Finding(
                 "dropout",
-                f"drops numbers in training mode, {record['drops'][0]}, where the task "
+                f"drops numbers in training mode ({record['drops'][0]}), where the task "
                 "asks for no dropout: leave it out, or make the rate an argument",
             )
         return Finding(
