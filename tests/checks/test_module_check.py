@@ -213,6 +213,11 @@ def test_the_sentence_about_a_module_names_its_sizes():
 
 
 def test_dropout_is_right_only_where_its_rate_can_be_chosen():
+    class HandsOn(EncoderBlock):
+        def __init__(self, *sizes, **named):
+            super().__init__(*sizes, **{"drop_rate": 0.1, **named})
+
+    check.encoder_block(HandsOn)
     check.encoder_block(functools.partial(EncoderBlock, drop_rate=0.1))
     built = EncoderBlock(10, 2, 2.5, drop_rate=0.1, attn_drop_rate=0.2)
     check.encoder_block(built)

@@ -317,7 +317,7 @@ def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
     parameters: Mapping[str, inspect.Parameter] = {}
     with contextlib.suppress(TypeError, ValueError):
         parameters = inspect.signature(answer).parameters
-    rates = {n: 0.0 for n, p in parameters.items() if _is_rate(n, p.default)}
+    rates = dict.fromkeys(_rates_of(answer), 0.0)
     parameters = {n: p for n, p in parameters.items() if n not in rates}
     named = {n for n, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
     takes_others = len(named) < len(parameters)  # by **
@@ -326,6 +326,17 @@ def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
     if named and named.issubset(sizes):
         return answer(**{name: sizes[name] for name in named}, **rates)
     return answer(*sizes.values(), **rates)
+
+
+def _rates_of(answer: Any) -> Iterator[str]:
+    """Yield its arguments that say how much is dropped, and those handed on by **."""
+    for one in getattr(answer, "__mro__", [answer]):
+        parameters: Sequence[inspect.Parameter] = ()
+        with contextlib.suppress(TypeError, ValueError):
+            parameters = [*inspect.signature(one).parameters.values()]
+        yield from (p.name for p in parameters if _is_rate(p.name, p.default))
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            return
 
 
 def _is_rate(name: str, value: Any) -> bool:
