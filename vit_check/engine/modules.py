@@ -644,10 +644,11 @@ def _in_training(record: Record, right: Tensor) -> Finding | None:
         return None
     if not same(output, record["training again"]):
         if record["drops"]:
+            rate = record["drops"][0]
             return Finding(
                 "dropout",
-                f"drops numbers in training mode ({record['drops'][0]}), where the task "
-                "asks for no dropout: leave it out, or make the rate an argument",
+                f"drops numbers in training mode ({rate}), where the task asks for no "
+                "dropout: leave it out, or make the rate an argument",
             )
         return Finding(
             "random in training",

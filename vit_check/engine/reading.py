@@ -319,7 +319,7 @@ def attention_readings(
     Yields:
         ``qkv.weight, qkv.bias, proj.weight, proj.bias`` as the package has them.
     """
-    D, h = embed_dim, num_heads
+    D, h, d = embed_dim, num_heads, embed_dim // num_heads
     if len(from_heads) == h > 1 and all(m.outs != D for m in maps):
         maps = [*maps, _side_by_side(from_heads)]
     if len(maps) == 1 and maps[0].outs == 4 * D:
@@ -333,11 +333,12 @@ def attention_readings(
         return
     for proj in [m for m in maps if m.outs == D][::-1]:
         joint = [m for m in maps if m is not proj]
-        ways = list(itertools.product(*(_split(m, h, D // h) for m in joint)))
+        ways = [[*way] for way in itertools.product(*(_split(m, h, d) for m in joint))]
         if h == len(joint) == 3:  # or they are those of the heads
-            ways += [[cut] for cut in _split(_stacked(joint), h, D // h)[1:]]
+            ways += [[cut] for cut in _split(_stacked(joint), h, d)[1:]]
         for way in ways:
-            yield from _readings_of(*itertools.chain(*way), proj, ordered)
+            q, k, v = itertools.chain(*way)
+            yield from _readings_of(q, k, v, proj, ordered)
 
 
 def _split_evenly(joint: Linear, number: int) -> list[Linear]:
