@@ -20,6 +20,7 @@ from vit_check.engine.observing import (
     observe_call,
     observe_gradients,
     other_numbers,
+    parameters_of,
     plain,
     shapes_in,
     tensors_in,
@@ -271,10 +272,8 @@ class FunctionCheck(Check):
 
 def defaults_of(answer: Any) -> dict[str, float]:
     """The defaults of a function that are numbers, True or False, by name."""
-    with contextlib.suppress(TypeError, ValueError):
-        parameters = inspect.signature(answer).parameters.values()
-        return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
-    return {}
+    parameters = parameters_of(answer)
+    return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
 
 
 def with_other_numbers(call: Callable[..., Any], case: Case) -> dict[str, Any]:

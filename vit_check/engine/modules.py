@@ -33,6 +33,7 @@ from vit_check.engine.observing import (
     observe_call,
     observe_gradients,
     observe_module,
+    parameters_of,
     plain,
     repeated,
     shapes_in,
@@ -207,16 +208,8 @@ class ModuleCheck(Check):
             return self._of_one_size
         if self.function is None or isinstance(answer, type):
             return self
-        try:
-            parameters = inspect.signature(answer).parameters.values()
-        except (TypeError, ValueError):
-            return self
+        parameters, needed = parameters_of(answer), needed_by(answer)
         any_number = [p for p in parameters if p.kind is p.VAR_POSITIONAL]
-        needed = [
-            p
-            for p in parameters
-            if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-        ]
         if len(needed) > len(self.sizes):
             return self.function
         if {p.name for p in parameters} >= set(self.sizes):
@@ -534,6 +527,13 @@ class ModuleCheck(Check):
         built = [part.as_built() for part in parts]
         reading = next(itertools.islice(self.reading(built, sizes), place, None))
         return self.initial(reading, sizes)
+
+
+def needed_by(answer: Any) -> list[str]:
+    """The names of the arguments that have no default."""
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    own = [p for p in parameters_of(answer) if p.kind not in several]
+    return [p.name for p in own if p.default is p.empty]
 
 
 def _put_out(

@@ -313,14 +313,18 @@ def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
     return module
 
 
-def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
-    parameters: Mapping[str, inspect.Parameter] = {}
+def parameters_of(answer: Any) -> list[inspect.Parameter]:
+    """The arguments that it takes; none where it does not say."""
     with contextlib.suppress(TypeError, ValueError):
-        parameters = inspect.signature(answer).parameters
+        return [*inspect.signature(answer).parameters.values()]
+    return []
+
+
+def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
     rates = dict.fromkeys(_rates_of(answer), 0.0)
-    parameters = {n: p for n, p in parameters.items() if n not in rates}
-    named = {n for n, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
-    takes_others = len(named) < len(parameters)  # by **
+    others = [p for p in parameters_of(answer) if p.name not in rates]
+    named = {p.name for p in others if p.kind is not p.VAR_KEYWORD}
+    takes_others = len(named) < len(others)  # by **
     if named.issuperset(sizes) or (takes_others and named.issubset(sizes)):
         return answer(**sizes, **rates)
     if named and named.issubset(sizes):
@@ -331,9 +335,7 @@ def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
 def _rates_of(answer: Any) -> Iterator[str]:
     """Yield its arguments that say how much is dropped, and those handed on by **."""
     for one in getattr(answer, "__mro__", [answer]):
-        parameters: Sequence[inspect.Parameter] = ()
-        with contextlib.suppress(TypeError, ValueError):
-            parameters = [*inspect.signature(one).parameters.values()]
+        parameters = parameters_of(one)
         yield from (p.name for p in parameters if _is_rate(p.name, p.default))
         if not any(p.kind is p.VAR_KEYWORD for p in parameters):
             return
@@ -469,10 +471,8 @@ def observe_module(
 
 def _takes_more(module: nn.Module, inputs: int) -> bool:
     """Whether ``forward`` has arguments that are no inputs."""
-    try:
-        return len(inspect.signature(module.forward).parameters) > inputs
-    except (TypeError, ValueError):  # what is compiled may not say
-        return True
+    parameters = parameters_of(module.forward)  # what is compiled may have none
+    return not parameters or len(parameters) > inputs
 
 
 def _in_training(

@@ -1,6 +1,5 @@
 """Check of chapter 7: the whole Vision Transformer."""
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -25,7 +24,7 @@ from vit_check.chapters.vision_transformer.reading_a_model import (
 from vit_check.engine.check import Case, Check
 from vit_check.engine.drawing import Answer, Cases, images_of, normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck
+from vit_check.engine.modules import ModuleCheck, needed_by
 from vit_check.engine.observing import Record
 from vit_check.engine.reading import Sizes, Weights, within
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
@@ -181,25 +180,15 @@ class _ModelCheck(ModuleCheck):
     def form_for(self, answer: Any) -> Check:
         if isinstance(answer, (type, nn.Module)) or self.function is None:
             return self
-        needed = _needed(answer)
+        needed = needed_by(answer)
         if len(needed) == 5 and not set(needed) & set(self.sizes):
             return self.function
         return self
 
     def observe(self, answer: Any, case: Case) -> Record:
-        if not isinstance(answer, nn.Module) and len(_needed(answer)) == 1:
+        if not isinstance(answer, nn.Module) and len(needed_by(answer)) == 1:
             answer = _taking_sizes(answer)
         return super().observe(answer, case)
-
-
-def _needed(answer: Any) -> list[str]:
-    """Names of the arguments that have no default."""
-    try:
-        parameters = inspect.signature(answer).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [p.name for p in parameters if p.default is p.empty and p.kind in plain]
 
 
 def _taking_sizes(answer: Any) -> Any:

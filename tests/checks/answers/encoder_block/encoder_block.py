@@ -21,10 +21,10 @@ parameters: super().__init__() -> super().__init__(); mlp_ratio = 0.5
 parameters: super().__init__() -> super().__init__(); mlp_ratio = 1
 post-norm: x + self.attn(self.norm1(x)) -> self.norm1(x + self.attn(x))
   x + self.mlp(self.norm2(x)) -> self.norm2(x + self.mlp(x))
-residual from the _normed x
+residual from the normed x
   x = x + self.attn(self.norm1(x)) -> x = self.norm1(x); x = x + self.attn(x)
   return x + self.mlp(self.norm2(x)) -> x = self.norm2(x); return x + self.mlp(x)
-residual from the _normed x at the MLP
+residual from the normed x at the MLP
   return x + self.mlp(self.norm2(x)) -> x = self.norm2(x); return x + self.mlp(x)
 no residual: x + self.attn -> self.attn
   x + self.mlp -> self.mlp
@@ -209,7 +209,7 @@ class TwoSubBlocks(nn.Module):
 
 
 @wrong_edits("""
-residual from the _normed x
+residual from the normed x
   middle = attn(norm1(x)) + x -> x = norm1(x); middle = norm2(attn(x) + x)
   mlp(norm2(middle)) -> mlp(middle)
 """)
