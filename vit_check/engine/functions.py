@@ -5,6 +5,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import torch
@@ -25,13 +26,14 @@ from vit_check.engine.observing import (
     shapes_in,
     tensors_in,
 )
-from vit_check.engine.table import hints_in, mistakes, parted, rows
+from vit_check.engine.table import hints_in, mistakes, parted
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed
 
 NUMBERS = (bool, int, float)
 
 
+@dataclass(eq=False, repr=False)
 class FunctionCheck(Check):
     """Check of a function: equal to the reference in values, shapes and gradients.
 
@@ -56,33 +58,27 @@ class FunctionCheck(Check):
             is said which parts of an axis are exchanged, or where a number came from.
     """
 
-    def __init__(
-        self,
-        reference: Answer,
-        table: str,
-        *,
-        inputs: Callable[[Generator], Iterable[Case]] | None = None,
-        parts: Sequence[Answer] = (),
-        more: Sequence[Mistake] = (),
-        shape: str = "",
-        batched: Sequence[int] = (),
-        gradients: bool = True,
-        scenario: Callable[..., Any] | None = None,
-        normalize: Callable[[Any], Any] | None = None,
-        moves: Axes | None = None,
-    ) -> None:
-        self.head, rest = parted(table)
+    reference: Answer
+    table: str
+    _: KW_ONLY
+    inputs: Callable[[Generator], Iterable[Case]] | None = None
+    parts: Sequence[Answer] = ()
+    more: Sequence[Mistake] = ()
+    shape: str = ""
+    batched: Sequence[int] = ()
+    gradients: bool = True
+    scenario: Callable[..., Any] | None = None
+    normalize: Callable[[Any], Any] | None = None
+    moves: Axes | None = None
+
+    def __post_init__(self) -> None:
+        self.head, rest = parted(self.table)
         signature = self.head.signature
         name, _, _ = signature.partition("(")
-        self.rows = rows(rest)
-        known = [*mistakes(reference, self.rows, parts=parts), *more]
+        known = [*mistakes(self.reference, rest, parts=self.parts), *self.more]
         super().__init__(name, signature, known, hints_in(rest))
-        self.reference, self.inputs = reference, inputs
-        self.moves = moves
         letters = re.search(r" -> (\([^()]*[A-Z²][^()]*\))", signature)
-        self.shape = shape or (letters[1] if letters else "")
-        self.batched, self.gradients = batched, gradients
-        self.scenario, self.normalize = scenario, normalize
+        self.shape = self.shape or (letters[1] if letters else "")
 
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
         if sizes:

@@ -4,9 +4,9 @@ import contextlib
 import copy
 import inspect
 import itertools
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from vit_check.engine.check import RAISED, Answered, Case, Check
 from vit_check.engine.comparing import difference, same
-from vit_check.engine.drawing import Answer, normal
+from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import (
     FunctionCheck,
     batch_built_in,
@@ -52,6 +52,7 @@ READ_AT_ONCE = 64
 AT_ONCE = 16  # readings from which on it is quicker to compute them at once
 
 
+@dataclass(eq=False, repr=False)
 class ModuleCheck(Check):
     """Check of a module whose parameters may have any names.
 
@@ -76,8 +77,8 @@ class ModuleCheck(Check):
         lacking: from parts and sizes to what is known of parameters with no reading.
         initial: from the weights as they were when the module was built, and the sizes,
             to a finding about the initialisation.
-        function: the check for an answer that is a function and gets the weights; or
-            its signature, whose arguments are the input, weights and sizes.
+        as_function: the check for an answer that is a function and gets the weights;
+            or its signature, whose arguments are the input, weights and sizes.
         normalize: brings an answer's output into the form of the reference's.
         output_alone: leave it as it is where ``forward`` takes the input and nothing
             that could ask for more, such as attention weights.
@@ -87,53 +88,45 @@ class ModuleCheck(Check):
             length, on which an answer runs that raises elsewhere, or larger ones.
     """
 
-    def __init__(
-        self,
-        name: str,
-        right: Answer,
-        table: str,
-        *,
-        package: Callable[[Sizes], nn.Module],
-        inputs: Callable[[Generator, Sizes], list[Tensor]],
-        reading: Callable[[list[Part], Sizes], Iterator[Weights]],
-        parts: Sequence[Answer] = (),
-        borrowed: Sequence[Row] = (),
-        more: Sequence[Mistake] = (),
-        reference: Callable[..., Any] | None = None,
-        shape: str = "",
-        lacking: Callable[[list[Part], Sizes], Finding | None] | None = None,
-        initial: Callable[[Weights, Sizes], Finding | None] | None = None,
-        function: FunctionCheck | str | None = None,
-        normalize: Callable[[Any], Any] | None = None,
-        output_alone: bool = False,
-        more_inputs: Callable[[Generator, Sizes], list[Tensor]] | None = None,
-        tried: int = 48,
-        widths: Mapping[str, float] | None = None,
-    ) -> None:
-        head, rest = parted(table)
-        self.right, self.rows = right, [*rows(rest), *borrowed]
-        known = [*mistakes(right, self.rows, parts=parts), *more]
-        super().__init__(name, head.signature, known, hints_in(rest))
+    name: str
+    right: Answer
+    table: str
+    _: KW_ONLY
+    package: Callable[[Sizes], nn.Module]
+    inputs: Callable[[Generator, Sizes], list[Tensor]]
+    reading: Callable[[list[Part], Sizes], Iterator[Weights]]
+    parts: Sequence[Answer] = ()
+    borrowed: Sequence[Row] = ()
+    more: Sequence[Mistake] = ()
+    reference: Any = None
+    shape: str = ""
+    lacking: Callable[[list[Part], Sizes], Finding | None] | None = None
+    initial: Callable[[Weights, Sizes], Finding | None] | None = None
+    as_function: FunctionCheck | str | None = None
+    normalize: Callable[[Any], Any] | None = None
+    output_alone: bool = False
+    more_inputs: Callable[[Generator, Sizes], list[Tensor]] | None = None
+    tried: int = 48
+    widths: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        head, rest = parted(self.table)
+        self.rows = [*rows(rest), *self.borrowed]
+        known = [*mistakes(self.right, self.rows, parts=self.parts), *self.more]
+        super().__init__(self.name, head.signature, known, hints_in(rest))
         (arguments,) = re.findall(r"class \w+\((.*?)\)", head.signature)
         names = arguments.split(", ")
         self.sizes, self.other_sizes = (
             dict(zip(names, case, strict=True)) for case in head.drawn(Generator(), {})
         )
-        self.inputs = inputs
-        self.reading, self.package = reading, package
-        self.reference = reference or self._of_package
-        self.shape, self.lacking, self.initial = shape, lacking, initial
-        self._function, self.normalize = function, normalize
-        self.output_alone = output_alone
-        self.more_inputs, self.tried = more_inputs, tried
-        self.widths = {} if widths is None else widths
+        self.reference = self.reference or self._of_package
 
     @cached_property
     def function(self) -> FunctionCheck | None:
         """The check for an answer that is a function."""
-        if not isinstance(self._function, str):
-            return self._function
-        names = re.findall(r"\w+(?=[,)])", self._function.partition(" -> ")[0])
+        if not isinstance(self.as_function, str):
+            return self.as_function
+        names = re.findall(r"\w+(?=[,)])", self.as_function.partition(" -> ")[0])
         learned = [name for name, _ in self.package(self.sizes).named_parameters()]
         keys = {  # of the arguments that are weights
             name: key
@@ -152,23 +145,18 @@ class ModuleCheck(Check):
             return called
 
         def cases(generator: Generator) -> Iterator[Case]:
-            draw_x = [self.inputs, self.inputs, *filter(None, [self.more_inputs])]
-            sizes = [self.sizes, self.other_sizes, self.sizes]
-            dtypes = [torch.float64, torch.float32, torch.float64]
-            for draw, built_with, dtype in zip(draw_x, sizes, dtypes, strict=False):
-                values = dict(built_with, **{names[0]: draw(generator, built_with)[0]})
-                for name, key in keys.items():
-                    shape = self.package(built_with).get_parameter(key).shape
-                    fan = math.prod(shape[1:]) if len(shape) > 1 else 4
-                    values[name] = normal(generator, *shape) / fan**0.5
-                yield [
-                    v.to(dtype) if isinstance(v, Tensor) else v
-                    for v in map(values.__getitem__, names)
-                ]
+            for sizes, (x, *_), seed, dtype in self.cases(generator, {}):
+                module = self.package(sizes)
+                shapes = [module.get_parameter(key).shape for key in keys.values()]
+                weights = drawn(shapes, [False] * len(keys), seed, **self.widths)
+                values = {**sizes, names[0]: x, **dict(zip(keys, weights, strict=True))}
+                given = [values[name] for name in names]
+                floats = getattr(torch, dtype)
+                yield [v.to(floats) if isinstance(v, Tensor) else v for v in given]
 
         return FunctionCheck(
             given(self.right),
-            "\n? ".join([self._function, *self.hints]),
+            "\n? ".join([self.as_function, *self.hints]),
             inputs=cases,
             more=[Mistake(m.name, m.sentence, given(m.wrong)) for m in self.mistakes],
             batched=(0,),

@@ -74,5 +74,5 @@ class_token = ModuleCheck(
     ),
     shape="(B, 1 + N, D)",
     initial=_starts_wide,
-    function="class_token(patches, cls_token) -> (B, 1 + N, D)",
+    as_function="class_token(patches, cls_token) -> (B, 1 + N, D)",
 )

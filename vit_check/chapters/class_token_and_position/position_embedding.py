@@ -105,5 +105,5 @@ position_embedding = ModuleCheck(
         parts, sizes["num_tokens"], sizes["embed_dim"]
     ),
     initial=_starts_wide,
-    function="position_embedding(tokens, pos_embed) -> (B, T, D)",
+    as_function="position_embedding(tokens, pos_embed) -> (B, T, D)",
 )

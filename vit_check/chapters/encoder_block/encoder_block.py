@@ -255,7 +255,7 @@ encoder_block = ModuleCheck(
     shape="(B, T, D)",
     lacking=_block_lacks,
     tried=16,
-    function=FunctionCheck(
+    as_function=FunctionCheck(
         wired,
         "encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)" + _OF_WIRING + _HINTS,
         inputs=_block_function_inputs,

@@ -113,5 +113,5 @@ mlp = ModuleCheck(
     reading=_mlp_reading,
     package=lambda sizes: MLP(**sizes),
     shape="(B, T, D)",
-    function="mlp(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias) -> (B, T, D)",
+    as_function="mlp(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias) -> (B, T, D)",
 )

@@ -182,7 +182,7 @@ multi_head_attention = ModuleCheck(
     package=lambda sizes: MultiHeadAttention(**sizes),
     shape="(B, T, D)",
     lacking=_attention_lacks,
-    function="multi_head_attention(x, qkv_weight, qkv_bias, proj_weight, proj_bias, "
+    as_function="multi_head_attention(x, qkv_weight, qkv_bias, proj_weight, proj_bias, "
     "num_heads) -> (B, T, D)",
     normalize=_output_of_tuple,
 )

@@ -122,6 +122,6 @@ patch_embedding = ModuleCheck(
     more=mistakes(by_convolution, OF_MAPS),
     shape="(B, N, D)",
     initial=_starts_too_wide,
-    function="patch_embedding(images, weight, bias, patch_size) -> (B, N, D), the "
+    as_function="patch_embedding(images, weight, bias, patch_size) -> (B, N, D), the "
     "weight (D, C, P, P) as a convolution's",
 )

@@ -231,7 +231,7 @@ vision_transformer = _ModelCheck(
     tried=8,
     # Tokens begin quietly and stay so, that eps may matter to the last norm.
     widths={"vectors": 0.05, "matrices": 0.3},
-    function=FunctionCheck(
+    as_function=FunctionCheck(
         classify,
         "vision_transformer(images, embed, blocks, norm, head) -> (B, K)"
         + _OF_WIRING
