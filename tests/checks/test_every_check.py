@@ -1,7 +1,6 @@
 """Test the checks: every right answer passes, every wrong one gets its sentence."""
 
 import gc
-import importlib
 import inspect
 import itertools
 import logging
@@ -20,17 +19,12 @@ from torch import nn
 import vit_check as check
 from tests.checks.answers import RIGHT, WRONG, made
 from tests.checks.new_check import left_to_write
-from tests.conftest import ROOT
 from tests.patience import SECONDS
 from vit_check import CheckFailed
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.observing import plain
-
-ANSWERS = ROOT / "tests" / "checks" / "answers"
-for path in sorted(ANSWERS.glob("*/*.py")):
-    importlib.import_module(f"tests.checks.answers.{path.parent.name}.{path.stem}")
 
 CHECKS = check.CHECKS
 FUNCTIONS = [name for name in CHECKS if isinstance(CHECKS[name], FunctionCheck)]

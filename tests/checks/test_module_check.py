@@ -212,6 +212,20 @@ def test_the_sentence_about_a_module_names_its_sizes():
         check.class_token(First(6))
 
 
+def test_dropout_is_right_only_where_its_rate_can_be_chosen():
+    class HandsOn(EncoderBlock):
+        def __init__(self, *sizes, **named):
+            super().__init__(*sizes, **{"drop_rate": 0.1, **named})
+
+    check.encoder_block(HandsOn)
+    check.encoder_block(functools.partial(EncoderBlock, drop_rate=0.1))
+    built = EncoderBlock(10, 2, 2.5, drop_rate=0.1, attn_drop_rate=0.2)
+    check.encoder_block(built)
+    assert built.mlp.drop.p == 0.1
+    with pytest.raises(CheckFailed, match=r"mode \(1.p = 0.1\), where the task"):
+        check.mlp(lambda D, M: nn.Sequential(MLP(D, M), nn.Dropout(0.1)))
+
+
 def test_the_reference_draws_nothing_from_the_seed():
     before = torch.get_rng_state()
     check.class_token(First)

@@ -120,10 +120,8 @@ def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> F
     text = (
         f"{what} has shape {tuple(got.shape)}, expected {tuple(expected.shape)}{called}"
     )
-    for order in _orders(expected):
-        turned = expected.permute(order)
-        if turned.shape == got.shape and _close(got, turned).all():
-            return Finding("axes", f"{text}: the numbers are right, the axes swapped")
+    if _swapped(got, expected):
+        return Finding("axes", f"{text}: the numbers are right, the axes swapped")
     if (
         got.numel() == expected.numel()
         and _close(got.reshape(expected.shape), expected).all()
@@ -135,18 +133,14 @@ def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> F
 def _value_difference(
     got: Tensor, expected: Tensor, close: Tensor, what: str
 ) -> Finding:
-    if got.dtype == torch.bool or not expected.is_floating_point():
-        factor = None
-    else:
-        factor = _factor(got, expected)
+    whole = got.dtype == torch.bool or not expected.is_floating_point()
+    factor = None if whole else _factor(got, expected)
     if factor is not None:
         text = f"every number of {what} is {factor} what it should be"
         return Finding("factor", text)
-    for order in _orders(expected):
-        turned = expected.permute(order)
-        if turned.shape == got.shape and _close(got, turned).all():
-            axes = [place for place, axis in enumerate(order) if place != axis]
-            return Finding("axes", f"axes {axes} of {what} are swapped")
+    axes = _swapped(got, expected)
+    if axes:
+        return Finding("axes", f"axes {axes} of {what} are swapped")
     place = _place(close)
     index = tuple(place)
     where = f"differs first at {place}: got" if place else "is"
@@ -194,12 +188,9 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
         got = got.item()
     if isinstance(got, bool) or not isinstance(got, int | float):
         return Finding("type", f"{what} is {_kind(got)}, expected a number")
-    if isinstance(expected, int) and isinstance(got, float):
-        if got == expected:
-            return Finding(
-                "float",
-                f"{what} is {got}, a float; expected the whole number {expected}",
-            )
+    if isinstance(expected, int) and isinstance(got, float) and got == expected:
+        said = f"{what} is {got}, a float; expected the whole number {expected}"
+        return Finding("float", said)
     exact = isinstance(expected, int)
     if got == expected if exact else same(float(got), expected):
         return None
@@ -232,11 +223,14 @@ def _close(got: Tensor, expected: Tensor) -> Tensor:
     )
 
 
-def _orders(tensor: Tensor) -> list[tuple[int, ...]]:
-    """Orders of the axes other than the one they have."""
-    if not 2 <= tensor.ndim <= 4:
-        return []
-    return list(itertools.permutations(range(tensor.ndim)))[1:]
+def _swapped(got: Tensor, expected: Tensor) -> list[int]:
+    """The axes that are in each other's place, if that is all that is wrong."""
+    axes = range(expected.ndim if 2 <= expected.ndim <= 4 else 0)
+    for order in itertools.permutations(axes):
+        turned = expected.permute(order) if order else expected
+        if turned.shape == got.shape and _close(got, turned).all():
+            return [place for place, axis in enumerate(order) if place != axis]
+    return []
 
 
 def _factor(got: Tensor, expected: Tensor) -> str | None:

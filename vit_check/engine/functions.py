@@ -5,6 +5,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import torch
@@ -12,24 +13,27 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Answered, Case, Check
 from vit_check.engine.comparing import difference, is_telling, same
+from vit_check.engine.drawing import Answer
 from vit_check.engine.moved import Axes, misplaced
 from vit_check.engine.observing import (
     Record,
     copies,
     observe_call,
+    observe_gradients,
     other_numbers,
+    parameters_of,
     plain,
     shapes_in,
     tensors_in,
 )
-from vit_check.engine.table import hints_in
-from vit_check.engine.table import mistakes as mistakes_of
+from vit_check.engine.table import hints_in, mistakes, parted
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed
 
 NUMBERS = (bool, int, float)
 
 
+@dataclass(eq=False, repr=False)
 class FunctionCheck(Check):
     """Check of a function: equal to the reference in values, shapes and gradients.
 
@@ -37,11 +41,12 @@ class FunctionCheck(Check):
     a sample in a batch what it gives that sample alone.
 
     Args:
-        signature: what an answer looks like, the check's name first.
         reference: a right answer.
-        inputs: the lists of arguments it is called with, or from a generator to these.
-        mistakes: a table of edits of the right answer, which has the hints too, if they
-            are not given; or known-wrong answers.
+        table: what ``table.py`` explains.
+        inputs: from a generator to the lists of arguments it is called with, where the
+            table has no cases.
+        parts: functions that the right answer calls and that may be edited too.
+        more: known-wrong answers that are no edits of the reference.
         shape: the letters of the output's shape, where the signature has others.
         batched: places of the arguments whose first axis is the batch.
         gradients: compare them too.
@@ -53,37 +58,35 @@ class FunctionCheck(Check):
             is said which parts of an axis are exchanged, or where a number came from.
     """
 
-    def __init__(
-        self,
-        signature: str,
-        reference: Callable[..., Any],
-        inputs: Sequence[Case] | Callable[[Generator], Iterable[Case]],
-        mistakes: str | Sequence[Mistake],
-        hints: tuple[str, str, str] | None = None,
-        shape: str = "",
-        batched: Sequence[int] = (),
-        gradients: bool = True,
-        scenario: Callable[..., Any] | None = None,
-        normalize: Callable[[Any], Any] | None = None,
-        moves: Axes | None = None,
-    ) -> None:
-        if isinstance(mistakes, str):
-            hints = hints or hints_in(mistakes)
-            mistakes = mistakes_of(reference, mistakes)
-        assert hints is not None
+    reference: Answer
+    table: str
+    _: KW_ONLY
+    inputs: Callable[[Generator], Iterable[Case]] | None = None
+    parts: Sequence[Answer] = ()
+    more: Sequence[Mistake] = ()
+    shape: str = ""
+    batched: Sequence[int] = ()
+    gradients: bool = True
+    scenario: Callable[..., Any] | None = None
+    normalize: Callable[[Any], Any] | None = None
+    moves: Axes | None = None
+
+    def __post_init__(self) -> None:
+        self.head, rest = parted(self.table)
+        signature = self.head.signature
         name, _, _ = signature.partition("(")
-        super().__init__(name, signature, mistakes, hints)
-        self.reference, self.inputs = reference, inputs
-        self.moves = moves
+        known = [*mistakes(self.reference, rest, parts=self.parts), *self.more]
+        super().__init__(name, signature, known, hints_in(rest))
         letters = re.search(r" -> (\([^()]*[A-Z²][^()]*\))", signature)
-        self.shape = shape or (letters[1] if letters else "")
-        self.batched, self.gradients = batched, gradients
-        self.scenario, self.normalize = scenario, normalize
+        self.shape = self.shape or (letters[1] if letters else "")
 
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
         if sizes:
             raise Misused(f"{next(iter(sizes))}: {self.name} takes no such argument")
-        return self.inputs(generator) if callable(self.inputs) else self.inputs
+        if self.inputs is not None:
+            return self.inputs(generator)
+        names = vars(inspect.getmodule(self.reference))
+        return self.head.drawn(generator, names)
 
     def about(self, answer: Any) -> str:
         if not isinstance(answer, type):
@@ -93,7 +96,9 @@ class FunctionCheck(Check):
 
     def observe(self, answer: Any, case: Case) -> Record:
         call = self._call(answer)
-        record = observe_call(call, case, self.batched, self.gradients)
+        record = observe_call(call, case, self.batched)
+        if self.gradients:
+            record |= observe_gradients(call, case)
         record["defaults"] = defaults_of(answer)
         return record | {"changed": with_other_numbers(call, case)}
 
@@ -120,53 +125,16 @@ class FunctionCheck(Check):
                 or self._misplaced(case, output, expected["output"], finding)
                 or finding
             )
-        if difference(again, expected["output"]) is not None:
-            return NOT_REPEATABLE
-        finding = self._other_finding(case, record, expected, answered)
-        if finding is not None:
-            return finding
-        if changes_its_input(case, record):
-            return CHANGES_ITS_INPUT
-        if "alone" in expected:
-            finding = alone_finding(record["alone"], expected["alone"], self.shape)
-            if finding is not None:
-                return finding
-        return self._gradient_finding(record, expected)
+
+        def known() -> Finding | None:
+            other = record["other"], expected["other"]
+            return self._known(other_numbers(case), *other, answered)
+
+        return behind_output(record, expected, case, self.shape, NOT_REPEATABLE, known)
 
     def _built_in(self, case: Case, record: Record) -> Finding | None:
         batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 0
         return None if batch == 1 else batch_built_in(record, batch)
-
-    def _other_finding(
-        self, case: Case, record: Record, expected: Record, answered: Answered
-    ) -> Finding | None:
-        """What is wrong with the output for other numbers of the same shapes."""
-        right = expected.get("other")
-        if right is None or raises(right):  # nothing for which the task has an answer
-            return None
-        other = record["other"]
-        finding = other_finding(other, right, record["output"], self.shape)
-        if finding is None or finding is RESULT_KEPT:
-            return finding
-        return self._known(other_numbers(case), other, right, answered) or finding
-
-    def _gradient_finding(self, record: Record, expected: Record) -> Finding | None:
-        if "gradient trouble" in record:
-            return cannot_be_trained(record)
-        for got, right in zip(
-            record.get("gradients", []), expected.get("gradients", []), strict=True
-        ):
-            if right is None:
-                continue
-            if got is None:
-                return Finding(
-                    "no gradient",
-                    "lets no gradient through: .detach(), .data, .item(), no_grad() "
-                    "or a detour through numpy or torch.tensor() cuts it off",
-                )
-            if difference(got, right) is not None:
-                return wrong_gradient(got)
-        return None
 
     def _misplaced(
         self, case: Case, output: Any, right: Any, finding: Finding
@@ -300,10 +268,8 @@ class FunctionCheck(Check):
 
 def defaults_of(answer: Any) -> dict[str, float]:
     """The defaults of a function that are numbers, True or False, by name."""
-    with contextlib.suppress(TypeError, ValueError):
-        parameters = inspect.signature(answer).parameters.values()
-        return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
-    return {}
+    parameters = parameters_of(answer)
+    return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
 
 
 def with_other_numbers(call: Callable[..., Any], case: Case) -> dict[str, Any]:
@@ -357,16 +323,57 @@ BATCH_MIXED = Finding(
 )
 
 
-def other_finding(other: Any, right: Any, output: Any, shape: str) -> Finding | None:
-    """What is wrong with the output for other numbers, where it was right before."""
-    if raises(other) and not raises(right):
-        return Finding(
-            "raises", f"is right for one input, and for another it {other['raises']}"
-        )
-    finding = difference(other, right, shape)
-    if finding is not None and same(other, output):
-        return RESULT_KEPT
-    return finding
+def behind_output(
+    record: Record,
+    expected: Record,
+    given: Sequence[Any],
+    shape: str,
+    changing: Finding,
+    known: Callable[[], Finding | None] = lambda: None,
+) -> Finding | None:
+    """What is wrong where the output is right: called again, alone, with gradients.
+
+    Args:
+        expected: the record of the right answer.
+        given: what both were called with.
+        changing: what is said if the same input gives another output.
+        known: finds the mistake that explains the output for other numbers.
+    """
+    if difference(record["again"], expected["output"]) is not None:
+        return changing
+    right = expected.get("other")
+    if right is not None and not raises(right):  # the task has an answer for it
+        other = record["other"]
+        finding = _other_finding(other, right, shape)
+        if finding is not None:
+            kept = not raises(other) and same(other, record["output"])
+            return RESULT_KEPT if kept else known() or finding
+    if changes_its_input(given, record):
+        return CHANGES_ITS_INPUT
+    if "alone" in expected:
+        finding = alone_finding(record["alone"], expected["alone"], shape)
+        if finding is not None:
+            return finding
+    if "gradient trouble" in record:
+        return cannot_be_trained(record)
+    gradients = record.get("gradients", []), expected.get("gradients", [])
+    for got, right in zip(*gradients, strict=True):
+        if right is not None and got is None:
+            return Finding(
+                "no gradient",
+                "lets no gradient through: .detach(), .data, .item(), no_grad() or a "
+                "detour through numpy or torch.tensor() cuts it off",
+            )
+        if right is not None and difference(got, right) is not None:
+            return wrong_gradient(got)
+    return None
+
+
+def _other_finding(other: Any, right: Any, shape: str) -> Finding | None:
+    if not raises(other):
+        return difference(other, right, shape)
+    said = f"is right for one input, and for another it {other['raises']}"
+    return Finding("raises", said)
 
 
 def changes_its_input(inputs: Sequence[Any], record: Record) -> bool:

@@ -6,6 +6,7 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,15 +16,12 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from vit_check.engine.check import RAISED, Answered, Case, Check
 from vit_check.engine.comparing import difference, same
+from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import (
-    CHANGES_ITS_INPUT,
     FunctionCheck,
-    alone_finding,
     batch_built_in,
     batch_mixed,
-    cannot_be_trained,
-    changes_its_input,
-    other_finding,
+    behind_output,
     raises,
     wrong_gradient,
 )
@@ -31,16 +29,18 @@ from vit_check.engine.observing import (
     Record,
     build,
     drawn,
-    gradients_of,
     kinds_of,
+    observe_call,
+    observe_gradients,
     observe_module,
-    other_numbers,
+    parameters_of,
     plain,
     repeated,
     shapes_in,
     tensors_in,
 )
 from vit_check.engine.reading import Part, Sizes, Weights, parts_of
+from vit_check.engine.table import Row, hints_in, mistakes, parted, rows
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import Trouble, listed, watch
 
@@ -52,6 +52,7 @@ READ_AT_ONCE = 64
 AT_ONCE = 16  # readings from which on it is quicker to compute them at once
 
 
+@dataclass(eq=False, repr=False)
 class ModuleCheck(Check):
     """Check of a module whose parameters may have any names.
 
@@ -61,19 +62,23 @@ class ModuleCheck(Check):
     sizes that differ in every number, so that none of them can be written into it.
 
     Args:
-        sizes: what a class is built with, in the order of its signature.
-        other_sizes: what it is built with as well; no value as in ``sizes``.
+        right: an answer that the mistakes are edits of, ``right(weights, sizes, x)``.
+        table: what ``table.py`` explains, with the arguments that a class is built
+            with in place of cases: two lines that have no number in common.
+        package: from sizes to the package's own module, whose parameters can be read.
         inputs: from a generator and the sizes, tensors with the batch first.
         reading: from the parts of a module and the sizes, each way to read its
             parameters, as weights under the package's names.
-        mistakes: as for ``reference``; ``wrong(weights, sizes, *inputs)``.
-        package: from sizes to the package's own module, whose parameters can be read.
+        parts: functions that the right answer calls and that may be edited too.
+        borrowed: rows of other tables.
+        more: known-wrong answers, ``wrong(weights, sizes, x)``, that are no rows.
         reference: from weights, sizes and inputs to the right output, where it is not
             what the package's module puts out, or the first part of that.
         lacking: from parts and sizes to what is known of parameters with no reading.
         initial: from the weights as they were when the module was built, and the sizes,
             to a finding about the initialisation.
-        function: the check for an answer that is a function and gets the weights.
+        as_function: the check for an answer that is a function and gets the weights;
+            or its signature, whose arguments are the input, weights and sizes.
         normalize: brings an answer's output into the form of the reference's.
         output_alone: leave it as it is where ``forward`` takes the input and nothing
             that could ask for more, such as attention weights.
@@ -83,41 +88,79 @@ class ModuleCheck(Check):
             length, on which an answer runs that raises elsewhere, or larger ones.
     """
 
-    def __init__(
-        self,
-        name: str,
-        signature: str,
-        sizes: Sequence[float],
-        other_sizes: Sequence[float],
-        inputs: Callable[[Generator, Sizes], list[Tensor]],
-        reading: Callable[[list[Part], Sizes], Iterator[Weights]],
-        mistakes: Sequence[Mistake],
-        hints: tuple[str, str, str],
-        package: Callable[[Sizes], nn.Module],
-        reference: Callable[..., Any] | None = None,
-        shape: str = "",
-        lacking: Callable[[list[Part], Sizes], Finding | None] | None = None,
-        initial: Callable[[Weights, Sizes], Finding | None] | None = None,
-        function: FunctionCheck | None = None,
-        normalize: Callable[[Any], Any] | None = None,
-        output_alone: bool = False,
-        more_inputs: Callable[[Generator, Sizes], list[Tensor]] | None = None,
-        tried: int = 48,
-        widths: Mapping[str, float] | None = None,
-    ) -> None:
-        super().__init__(name, signature, mistakes, hints)
-        (arguments,) = re.findall(r"class \w+\((.*?)\)", signature)
+    name: str
+    right: Answer
+    table: str
+    _: KW_ONLY
+    package: Callable[[Sizes], nn.Module]
+    inputs: Callable[[Generator, Sizes], list[Tensor]]
+    reading: Callable[[list[Part], Sizes], Iterator[Weights]]
+    parts: Sequence[Answer] = ()
+    borrowed: Sequence[Row] = ()
+    more: Sequence[Mistake] = ()
+    reference: Any = None
+    shape: str = ""
+    lacking: Callable[[list[Part], Sizes], Finding | None] | None = None
+    initial: Callable[[Weights, Sizes], Finding | None] | None = None
+    as_function: FunctionCheck | str | None = None
+    normalize: Callable[[Any], Any] | None = None
+    output_alone: bool = False
+    more_inputs: Callable[[Generator, Sizes], list[Tensor]] | None = None
+    tried: int = 48
+    widths: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        head, rest = parted(self.table)
+        self.rows = [*rows(rest), *self.borrowed]
+        known = [*mistakes(self.right, self.rows, parts=self.parts), *self.more]
+        super().__init__(self.name, head.signature, known, hints_in(rest))
+        (arguments,) = re.findall(r"class \w+\((.*?)\)", head.signature)
         names = arguments.split(", ")
-        self.sizes: Sizes = dict(zip(names, sizes, strict=True))
-        self.other_sizes: Sizes = dict(zip(names, other_sizes, strict=True))
-        self.inputs = inputs
-        self.reading, self.package = reading, package
-        self.reference = reference or self._of_package
-        self.shape, self.lacking, self.initial = shape, lacking, initial
-        self.function, self.normalize = function, normalize
-        self.output_alone = output_alone
-        self.more_inputs, self.tried = more_inputs, tried
-        self.widths = {} if widths is None else widths
+        self.sizes, self.other_sizes = (
+            dict(zip(names, case, strict=True)) for case in head.drawn(Generator(), {})
+        )
+        self.reference = self.reference or self._of_package
+
+    @cached_property
+    def function(self) -> FunctionCheck | None:
+        """The check for an answer that is a function."""
+        if not isinstance(self.as_function, str):
+            return self.as_function
+        names = re.findall(r"\w+(?=[,)])", self.as_function.partition(" -> ")[0])
+        learned = [name for name, _ in self.package(self.sizes).named_parameters()]
+        keys = {  # of the arguments that are weights
+            name: key
+            for key in learned
+            for name in names
+            if key.replace(".", "_").endswith(name)
+        }
+
+        def given(wrong: Answer) -> Answer:
+            def called(*arguments: Any) -> Any:
+                values = dict(zip(names, arguments, strict=True))
+                weights = {key: values[name] for name, key in keys.items()}
+                weights |= {f"{self.name}.{key}": w for key, w in weights.items()}
+                return wrong(weights, values, arguments[0])
+
+            return called
+
+        def cases(generator: Generator) -> Iterator[Case]:
+            for sizes, (x, *_), seed, dtype in self.cases(generator, {}):
+                module = self.package(sizes)
+                shapes = [module.get_parameter(key).shape for key in keys.values()]
+                weights = drawn(shapes, [False] * len(keys), seed, **self.widths)
+                values = {**sizes, names[0]: x, **dict(zip(keys, weights, strict=True))}
+                given = [values[name] for name in names]
+                floats = getattr(torch, dtype)
+                yield [v.to(floats) if isinstance(v, Tensor) else v for v in given]
+
+        return FunctionCheck(
+            given(self.right),
+            "\n? ".join([self.as_function, *self.hints]),
+            inputs=cases,
+            more=[Mistake(m.name, m.sentence, given(m.wrong)) for m in self.mistakes],
+            batched=(0,),
+        )
 
     def _of_package(self, weights: Weights, sizes: Sizes, *inputs: Tensor) -> Any:
         """What the package's module puts out with weights by its names.
@@ -153,16 +196,8 @@ class ModuleCheck(Check):
             return self._of_one_size
         if self.function is None or isinstance(answer, type):
             return self
-        try:
-            parameters = inspect.signature(answer).parameters.values()
-        except (TypeError, ValueError):
-            return self
+        parameters, needed = parameters_of(answer), needed_by(answer)
         any_number = [p for p in parameters if p.kind is p.VAR_POSITIONAL]
-        needed = [
-            p
-            for p in parameters
-            if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-        ]
         if len(needed) > len(self.sizes):
             return self.function
         if {p.name for p in parameters} >= set(self.sizes):
@@ -430,50 +465,35 @@ class ModuleCheck(Check):
         for part in parts:
             part.value.requires_grad_()
         weights = next(itertools.islice(self.reading(parts, sizes), place, None))
-        right = self._expected(weights, sizes, inputs)
+        learned = [part.value for part in parts]
+
+        def reference(*inputs: Tensor) -> Any:
+            return self.reference(weights, sizes, *inputs)
+
+        with torch.no_grad():
+            expected = observe_call(reference, inputs, range(len(inputs)))
+        expected |= observe_gradients(reference, inputs, learned)
+        right = expected["output"]
         finding = difference(record["output"], right, self.shape)
         if finding is not None:  # dtype
             return finding
-        if difference(record["again"], right) is not None:
-            return NOT_REPEATABLE
-        other = self._expected(weights, sizes, other_numbers(inputs))
-        finding = other_finding(record["other"], other, record["output"], self.shape)
-        if finding is not None:
-            return finding
-        if changes_its_input(inputs, record):
-            return CHANGES_ITS_INPUT
         if record["changes itself"]:
             return Finding(
                 "changes its weights", "changes its own parameters when it is called"
             )
-        first = [x[:1] for x in inputs]
-        first_alone = self._expected(weights, sizes, first)
-        finding = alone_finding(record["alone"], first_alone, self.shape)
-        if finding is not None:
-            return finding
-        if "gradient trouble" in record:
-            return cannot_be_trained(record)
-        in_training = _in_training(record, right)
-        if in_training is not None:
-            return in_training
-        unused = _unused(record)
-        if unused is not None:
-            return unused
-        if record["frozen"]:
+        finding = (
+            behind_output(record, expected, inputs, self.shape, NOT_REPEATABLE)
+            or _in_training(record, right)
+            or _unused(record)
+        )
+        if finding is None and record["frozen"]:
             return Finding(
                 "frozen",
                 f"has a parameter {record['frozen'][0]} that does not require a "
                 "gradient, so that training leaves it as it is",
             )
-        own = [x.clone().requires_grad_(x.is_floating_point()) for x in inputs]
-        leaves = [x for x in own if x.requires_grad]
-        output = self.reference(weights, sizes, *own)
-        found = gradients_of(output, [*leaves, *(part.value for part in parts)])
-        of_inputs, of_parts = found[: len(leaves)], found[len(leaves) :]
-        for got, expected in zip(record["gradients"], of_inputs, strict=True):
-            if expected is not None and difference(got, expected) is not None:
-                return wrong_gradient(torch.zeros(()) if got is None else got)
-        return _other_gradient(record, parts, of_parts)
+        of_parts = expected["gradients of parameters"]
+        return finding or _other_gradient(record, parts, of_parts)
 
     def _initial_finding(
         self, parts: list[Part], sizes: Sizes, place: int
@@ -495,6 +515,13 @@ class ModuleCheck(Check):
         built = [part.as_built() for part in parts]
         reading = next(itertools.islice(self.reading(built, sizes), place, None))
         return self.initial(reading, sizes)
+
+
+def needed_by(answer: Any) -> list[str]:
+    """The names of the arguments that have no default."""
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    own = [p for p in parameters_of(answer) if p.kind not in several]
+    return [p.name for p in own if p.default is p.empty]
 
 
 def _put_out(
@@ -604,6 +631,13 @@ def _in_training(record: Record, right: Tensor) -> Finding | None:
     if difference(output, repeated(right)) is None:
         return None
     if not same(output, record["training again"]):
+        if record["drops"]:
+            rate = record["drops"][0]
+            return Finding(
+                "dropout",
+                f"drops numbers in training mode ({rate}), where the task asks for no "
+                "dropout: leave it out, or make the rate an argument",
+            )
         return Finding(
             "random in training",
             "puts out something else in each call in training mode: what drops numbers "

@@ -12,9 +12,7 @@ import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
-from functools import partial
 from typing import Any
-from unittest import mock
 
 import torch
 from torch import Tensor, nn
@@ -90,6 +88,27 @@ def as_number(value: Any) -> Any:
     return value
 
 
+def as_float(value: Any) -> Any:
+    """A number as a float; anything else as it is."""
+    return float(value) if type(value) in (int, float) else value
+
+
+def by_names(
+    *names: str, each: Callable[[Any], Any] = lambda value: value
+) -> Callable[[Any], Any]:
+    """Return what finds values by these names in a dict, a tuple or another object."""
+
+    def found(output: Any) -> Any:
+        known = {n: getattr(output, n) for n in names if hasattr(output, n)}
+        if isinstance(output, Mapping):
+            known = {n: output[n] for n in names if n in output}
+        elif isinstance(output, (tuple, list)) and len(output) == len(names):
+            known = known or dict(zip(names, output, strict=True))
+        return {n: each(value) for n, value in known.items()} or output
+
+    return found
+
+
 def tensors_in(value: Any) -> list[Tensor]:
     """The tensors of a value, from left to right."""
     if type(value) is Tensor:
@@ -162,10 +181,7 @@ def gradients_of(outputs: Any, leaves: Sequence[Tensor]) -> list[Tensor | None]:
 
 
 def observe_call(
-    function: Callable[..., Any],
-    arguments: Sequence[Any],
-    batched: Sequence[int] = (),
-    gradients: bool = True,
+    function: Callable[..., Any], arguments: Sequence[Any], batched: Sequence[int] = ()
 ) -> Record:
     """Call a function several times and write down what comes out.
 
@@ -173,7 +189,9 @@ def observe_call(
         arguments: numbers, tuples, tensors, lists of tensors.
         batched: which of the arguments have the batch as their first axis; they are
             given once more with the first sample alone.
-        gradients: take the gradients of the output with respect to the tensors.
+
+    Raises:
+        Trouble: if it raises an error.
     """
     first = copies(list(arguments))
     alone = [
@@ -182,10 +200,11 @@ def observe_call(
     ]
     try:
         output = plain(function(*first))
-    except RuntimeError as error:
-        if not batched:
-            raise
-        raise _in_a_batch(error, lambda: function(*copies(alone))) from None
+    except Exception as error:
+        trouble = in_words(error)
+        if batched and trouble.mistake == "raises":
+            _refuse_batches(trouble, lambda: function(*copies(alone)))
+        raise trouble from None
     record: Record = {"output": output, "after": plain(first)}
     if tensors_in(first):
         record["other"] = _output_or_error(
@@ -195,15 +214,31 @@ def observe_call(
     if batched:
         try:
             record["alone"] = plain(function(*copies(alone)))
-        except RuntimeError as error:
-            raise _alone(error) from None
-    if gradients:
-        own = copies(list(arguments), gradients=True)
-        leaves = [t for t in tensors_in(own) if t.requires_grad]
-        try:
-            record["gradients"] = gradients_of(function(*own), leaves)
         except Exception as error:
-            record["gradient trouble"] = in_words(error).sentence
+            raise _alone(error) from None
+    return record
+
+
+def observe_gradients(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    learned: Sequence[Tensor] = (),
+) -> Record:
+    """Write down the gradients of what comes out.
+
+    Args:
+        learned: with respect to what, besides the tensors among the arguments.
+    """
+    own = copies(list(arguments), gradients=True)
+    leaves = [t for t in tensors_in(own) if t.requires_grad]
+    record: Record = {}
+    try:
+        found = gradients_of(function(*own), [*leaves, *learned])
+    except Exception as error:
+        record["gradient trouble"] = in_words(error).sentence
+        found = [torch.zeros(()) for _ in [*leaves, *learned]]
+    record["gradients"] = found[: len(leaves)]
+    record["gradients of parameters"] = found[len(leaves) :]
     return record
 
 
@@ -215,22 +250,19 @@ def _output_or_error(run: Callable[[], Any]) -> Any:
         return {"raises": in_words(error).sentence}
 
 
-def _in_a_batch(error: Exception, alone: Callable[[], Any]) -> Trouble:
-    """The error in words; whether one sample alone raises it too is told as well."""
-    trouble = in_words(error)
-    if trouble.mistake == "raises":
-        try:
-            alone()
-        except Exception:
-            return trouble
-        return Trouble(
-            "batch of one",
-            f"takes a batch of one, and with a larger one it {trouble.sentence}",
-        )
-    return trouble
+def _refuse_batches(trouble: Trouble, alone: Callable[[], Any]) -> None:
+    """Raise another trouble where one sample alone raises none."""
+    try:
+        alone()
+    except Exception:
+        return
+    raise Trouble(
+        "batch of one",
+        f"takes a batch of one, and with a larger one it {trouble.sentence}",
+    )
 
 
-def _alone(error: RuntimeError) -> Trouble:
+def _alone(error: Exception) -> Trouble:
     trouble = in_words(error)
     if trouble.mistake == "raises":
         return Trouble(
@@ -244,18 +276,21 @@ def _alone(error: RuntimeError) -> Trouble:
 def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
     """A module from a class or from a function that makes one; a module as a copy.
 
-    Sizes are given by name where the names are known, and else in their order.
+    Sizes are given by name where the names are known, and else in their order. Rates
+    at which something is dropped are 0, where they can be chosen.
 
     Raises:
         Trouble: if no ``nn.Module`` comes out.
     """
     if isinstance(answer, nn.Module):
         try:
-            return copy.deepcopy(answer)
+            module = copy.deepcopy(answer)
         except Exception as error:
             raise Trouble(
                 "no copy", f"cannot be copied: {type(error).__name__}; give the class"
             ) from None
+        _drops_of(module, kept=True)
+        return module
     if isinstance(answer, type) and not issubclass(answer, nn.Module):
         raise Trouble(
             "no module", f"{answer.__name__} is no nn.Module: derive it from nn.Module"
@@ -278,17 +313,53 @@ def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
     return module
 
 
-def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
-    parameters: Mapping[str, inspect.Parameter] = {}
+def parameters_of(answer: Any) -> list[inspect.Parameter]:
+    """The arguments that it takes; none where it does not say."""
     with contextlib.suppress(TypeError, ValueError):
-        parameters = inspect.signature(answer).parameters
-    named = {n for n, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
-    takes_others = len(named) < len(parameters)  # by **
+        return [*inspect.signature(answer).parameters.values()]
+    return []
+
+
+def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
+    rates = dict.fromkeys(_rates_of(answer), 0.0)
+    others = [p for p in parameters_of(answer) if p.name not in rates]
+    named = {p.name for p in others if p.kind is not p.VAR_KEYWORD}
+    takes_others = len(named) < len(others)  # by **
     if named.issuperset(sizes) or (takes_others and named.issubset(sizes)):
-        return answer(**sizes)
+        return answer(**sizes, **rates)
     if named and named.issubset(sizes):
-        return answer(**{name: sizes[name] for name in named})
-    return answer(*sizes.values())
+        return answer(**{name: sizes[name] for name in named}, **rates)
+    return answer(*sizes.values(), **rates)
+
+
+def _rates_of(answer: Any) -> Iterator[str]:
+    """Yield its arguments that say how much is dropped, and those handed on by **."""
+    for one in getattr(answer, "__mro__", [answer]):
+        parameters = parameters_of(one)
+        yield from (p.name for p in parameters if _is_rate(p.name, p.default))
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            return
+
+
+def _is_rate(name: str, value: Any) -> bool:
+    """Whether a number by this name says how much is dropped."""
+    return type(value) in (int, float) and ("drop" in name or name == "p")
+
+
+def _drops_of(module: nn.Module, kept: bool = False) -> list[str]:
+    """The rates at which something is dropped, such as ``"block.drop.p = 0.1"``.
+
+    Args:
+        kept: whether everything is kept from now on.
+    """
+    found = []
+    for path, part in module.named_modules():
+        for name, value in list(vars(part).items()):
+            if _is_rate(name, value) and value > 0:
+                found.append(f"{f'{path}.{name}'.lstrip('.')} = {value:g}")
+                if kept:
+                    setattr(part, name, 0.0)
+    return found
 
 
 def _refuse_misspelt(answer: type[nn.Module]) -> None:
@@ -367,6 +438,7 @@ def observe_module(
         "around one": _norm_weights(module),
         "initial": [plain(p) for p in module.parameters()],
         "frozen": [n for n, p in module.named_parameters() if not p.requires_grad],
+        "drops": _drops_of(module),
         "order": list(range(len(names))),
     }
     places = _places_of(module)
@@ -375,42 +447,23 @@ def observe_module(
     inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
     values = [v.to(dtype) for v in draw(module, seed, vectors, matrices)]
     _refuse_other_numbers(module, values)
-    with torch.no_grad():
-        for place in places:
-            module.to(place)
-            inputs = [x.to(place) for x in inputs]
-            first, alone = copies(inputs), [x[:1].clone() for x in inputs]
-            run, run_alone = partial(call, *first), partial(call, *alone)
-            try:
-                output, record["order"] = _running_order(module, run)
-                break
-            except Exception as error:
-                trouble = _in_a_batch(error, run_alone)
-        else:
-            return record | {"trouble": [trouble.mistake, trouble.sentence]}
-        _refuse_made_in_forward(module, names)
-        record["output"], record["after"] = output, plain(first)
-        record["other"] = _output_or_error(lambda: call(*copies(other_numbers(inputs))))
-        record["again"] = plain(call(*copies(inputs)))
+    for place in places:
+        module.to(place)
+        inputs = [x.to(place) for x in inputs]
         try:
-            record["alone"] = plain(call(*(x[:1].clone() for x in inputs)))
-        except RuntimeError as error:
-            trouble = _alone(error)
-            return record | {"trouble": [trouble.mistake, trouble.sentence]}
-        after = [plain(p) for p in module.parameters()]
-        record["changes itself"] = not same(after, values)
-    own = copies(inputs, gradients=True)
-    leaves = [x for x in own if x.requires_grad]
+            with torch.no_grad(), _noting_order(module, record):
+                record |= observe_call(call, inputs, range(len(inputs)))
+            break
+        except Trouble as error:
+            trouble = [error.mistake, error.sentence]
+    else:
+        return record | {"trouble": trouble}
+    _refuse_made_in_forward(module, names)
     weights = list(module.parameters())
+    record["changes itself"] = not same([*map(plain, weights)], values)
     for weight in weights:
         weight.requires_grad_()
-    try:
-        found = gradients_of(call(*own), [*leaves, *weights])
-    except Exception as error:
-        record["gradient trouble"] = in_words(error).sentence
-        found = [torch.zeros(()) for _ in [*leaves, *weights]]
-    record["gradients"] = found[: len(leaves)]
-    record["gradients of parameters"] = found[len(leaves) :]
+    record |= observe_gradients(call, inputs, weights)
     module.train()
     torch.manual_seed(seed)  # so that the same is dropped whenever it is asked
     return record | _in_training(call, inputs, record["output"])
@@ -418,10 +471,8 @@ def observe_module(
 
 def _takes_more(module: nn.Module, inputs: int) -> bool:
     """Whether ``forward`` has arguments that are no inputs."""
-    try:
-        return len(inspect.signature(module.forward).parameters) > inputs
-    except (TypeError, ValueError):  # what is compiled may not say
-        return True
+    parameters = parameters_of(module.forward)  # what is compiled may have none
+    return not parameters or len(parameters) > inputs
 
 
 def _in_training(
@@ -436,7 +487,7 @@ def _in_training(
         return _output_or_error(lambda: call(*copies(list(tensors))))
 
     many = [repeated(x) for x in inputs]
-    with torch.no_grad(), _without_dropout():
+    with torch.no_grad():
         record = {"training": run(*many)}
         if not (isinstance(in_eval, Tensor) and in_eval.ndim):
             return record
@@ -449,31 +500,6 @@ def _in_training(
 def repeated(batch: Tensor) -> Tensor:
     """Return the batch as often as makes 32 samples or a few more."""
     return torch.cat([batch] * -(-32 // len(batch)))
-
-
-def _without_dropout() -> Any:
-    """A context in which PyTorch's own dropout keeps all, as eval() makes it do."""
-    attend = nn.functional.scaled_dot_product_attention
-
-    def keep_all(input: Tensor, *_: Any, **__: Any) -> Tensor:
-        return input
-
-    def attend_to_all(
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        attn_mask: Tensor | None = None,
-        dropout_p: float = 0.0,
-        *more: Any,
-        **named: Any,
-    ) -> Tensor:
-        return attend(query, key, value, attn_mask, 0.0, *more, **named)
-
-    kept: dict[str, Any]
-    kept = {n: keep_all for n in vars(nn.functional) if "dropout" in n}
-    return mock.patch.multiple(
-        nn.functional, scaled_dot_product_attention=attend_to_all, **kept
-    )
 
 
 def draw(
@@ -559,8 +585,9 @@ def kinds_of(module: nn.Module) -> list[str]:
     return [kinds.get(id(p), "own") for p in module.parameters()]
 
 
-def _running_order(module: nn.Module, run: Callable[[], Any]) -> tuple[Any, list[int]]:
-    """The output, and for each parameter when its layer was first called."""
+@contextlib.contextmanager
+def _noting_order(module: nn.Module, record: Record) -> Iterator[None]:
+    """Write down for each parameter when its layer was first called."""
     called: dict[int, int] = {}
 
     def note(part: nn.Module, _: Any) -> None:
@@ -568,7 +595,7 @@ def _running_order(module: nn.Module, run: Callable[[], Any]) -> tuple[Any, list
 
     hooks = [part.register_forward_pre_hook(note) for part in module.modules()]
     try:
-        output = plain(run())
+        yield
     finally:
         for hook in hooks:
             hook.remove()
@@ -576,8 +603,8 @@ def _running_order(module: nn.Module, run: Callable[[], Any]) -> tuple[Any, list
     for name, part in module.named_modules():
         inherited = owner_calls.get(name.rpartition(".")[0], len(called))
         owner_calls[name] = called.get(id(part), inherited)
-    order = [owner_calls[n.rpartition(".")[0]] for n, _ in module.named_parameters()]
-    return output, order
+    names = [name for name, _ in module.named_parameters()]
+    record["order"] = [owner_calls[name.rpartition(".")[0]] for name in names]
 
 
 def _refuse_hidden(module: nn.Module) -> None:

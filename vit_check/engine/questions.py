@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from vit_check.engine.table import ALWAYS_NAMED, blocks
+from vit_check.engine.table import ALWAYS_NAMED, blocks, continued
 from vit_check.engine.values import Slip, ValueCheck
 
 Accept = Callable[[Any], str | None]
@@ -59,7 +59,7 @@ def _question(block: list[str], scope: dict[str, Any]) -> ValueCheck:
     if not name.isidentifier() or not colon:
         raise ValueError(f'questions: {block[0]!r} is not "name: what is asked"')
     try:
-        asked, *entries = _entries(block)
+        asked, *entries = continued(block)
         return _read(name, asked.removeprefix(f"{name}: "), entries, scope)
     except ValueError as error:
         raise ValueError(f"question {name}: {error}") from None
@@ -158,19 +158,6 @@ def numbers(
         return None
 
     return wrong
-
-
-def _entries(block: list[str]) -> list[str]:
-    """The first line of a block and those behind two spaces, each with what goes on."""
-    found = [block[0]]
-    for line in block[1:]:
-        if line.startswith("    "):
-            found[-1] += f" {line.strip()}"
-        elif line.startswith("  ") and line[2] not in " \t":
-            found.append(line[2:])
-        elif line:
-            raise ValueError(f"{line!r} has neither two spaces in front nor four")
-    return found
 
 
 def _parted(line: str) -> tuple[str, str]:

@@ -234,21 +234,6 @@ def _stem(name: str) -> str:
     return last.removeprefix("w").removeprefix("b").removeprefix("g").strip("_")
 
 
-def norms(parts: Sequence[Part], size: int) -> list[tuple[Tensor, Tensor]]:
-    """Weight and bias of each layer norm over ``size`` numbers, in running order."""
-    found: dict[str, dict[str, Tensor]] = {}
-    for part in parts:
-        if part.kind == "norm" and tuple(part.value.shape) == (size,):
-            last = part.name.rpartition(".")[2]
-            found.setdefault(part.owner, {})[last] = part.value
-    zeros = torch.zeros(size, dtype=torch.float64)
-    return [
-        (pair["weight"], pair.get("bias", zeros.to(pair["weight"].dtype)))
-        for pair in found.values()
-        if "weight" in pair
-    ]
-
-
 def layer_norms(parts: list[Part], D: int) -> list[tuple[Part, Part]]:
     """Weight and bias of each norm over D numbers, in running order.
 
@@ -334,47 +319,26 @@ def attention_readings(
     Yields:
         ``qkv.weight, qkv.bias, proj.weight, proj.bias`` as the package has them.
     """
-    D, h = embed_dim, num_heads
-    d = D // h
-    whole = [m for m in maps if m.outs == D]
-    triple = [m for m in maps if m.outs == 3 * D]
-    double = [m for m in maps if m.outs == 2 * D]
-    four = [m for m in maps if m.outs == 4 * D]
-    head = [m for m in maps if m.outs == d and d != D]
-    fused = [m for m in maps if m.outs == 3 * d and d != D]
-    if len(from_heads) == h > 1 and not whole:
-        whole = [_side_by_side(from_heads)]
-        maps = [*maps, *whole]
-    if len(triple) == 1 and len(whole) == 1 and len(maps) == 2:
-        for q, k, v in _thirds(triple[0], h, d):
-            yield from _readings_of(q, k, v, whole[0], ordered)
-    elif len(double) == 1 and len(whole) == 2 and len(maps) == 3:
-        for proj, q in itertools.permutations(whole[::-1]):
-            for k, v in _halves(double[0], h, d):
-                yield from _readings_of(q, k, v, proj, ordered)
-    elif len(four) == 1 and len(maps) == 1:
-        yield from _of_four(_split_evenly(four[0], 4), ordered)
-    elif len(whole) == 4 and len(maps) == 4:
-        yield from _of_four(whole, ordered)
-    elif len(head) == 3 * h and len(whole) == 1:
-        for groups in (
-            [head[i::3] for i in range(3)],
-            [head[i * h : (i + 1) * h] for i in range(3)],
-        ):
-            q, k, v = (_stacked(group) for group in groups)
-            yield from _readings_of(q, k, v, whole[0], ordered)
-    if len(fused) == (h + 1 if 3 * d == D else h) and len(maps) == h + 1:
-        joint, proj = fused[:h], (whole[-1:] or fused[-1:])[0]
-        cut = [_split(m, 3, 1, d) for m in joint]
-        for of_heads in zip(*cut, strict=True):
-            q, k, v = (_stacked(group) for group in zip(*of_heads, strict=True))
+    D, h, d = embed_dim, num_heads, embed_dim // num_heads
+    if len(from_heads) == h > 1 and all(m.outs != D for m in maps):
+        maps = [*maps, _side_by_side(from_heads)]
+    if len(maps) == 1 and maps[0].outs == 4 * D:
+        maps = _split_evenly(maps[0], 4)
+    of_heads = [m for m in maps if m.outs % D]
+    maps = [
+        *([_stacked(of_heads)] if of_heads else []),
+        *(m for m in maps if not m.outs % D),
+    ]
+    if sum(m.outs for m in maps) != 4 * D:
+        return
+    for proj in [m for m in maps if m.outs == D][::-1]:
+        joint = [m for m in maps if m is not proj]
+        ways = [[*way] for way in itertools.product(*(_split(m, h, d) for m in joint))]
+        if h == len(joint) == 3:  # or they are those of the heads
+            ways += [[cut] for cut in _split(_stacked(joint), h, d)[1:]]
+        for way in ways:
+            q, k, v = itertools.chain(*way)
             yield from _readings_of(q, k, v, proj, ordered)
-
-
-def _of_four(whole: Sequence[Linear], ordered: bool) -> Iterator[Weights]:
-    for proj in whole[::-1]:
-        q, k, v = (m for m in whole if m is not proj)
-        yield from _readings_of(q, k, v, proj, ordered)
 
 
 def _split_evenly(joint: Linear, number: int) -> list[Linear]:
@@ -416,34 +380,24 @@ def _readings_of(
                 break
 
 
-def _thirds(joint: Linear, h: int, d: int) -> Iterator[list[Linear]]:
-    yield from _split(joint, 3, h, d)
-
-
-def _halves(joint: Linear, h: int, d: int) -> Iterator[list[Linear]]:
-    for first, second in _split(joint, 2, h, d):
-        yield [first, second]
-
-
-def _split(joint: Linear, number: int, h: int, d: int) -> Iterator[list[Linear]]:
-    """A joint matrix whose rows are laid out (3, h, d), (h, 3, d) or (h, d, 3)."""
-    rows = torch.arange(number * h * d)
-    for layout in (
-        rows.reshape(number, h * d),
-        rows.reshape(h, number, d).transpose(0, 1).reshape(number, h * d),
-        rows.reshape(h * d, number).T,
-    ):
-        yield [
-            Linear(
-                joint.weight[chosen],
-                None if joint.bias is None else joint.bias[chosen],
-                False,
-            )
-            for chosen in layout
-        ]
+def _split(joint: Linear, h: int, d: int) -> list[list[Linear]]:
+    """The ways to cut up a matrix whose rows are (n, h, d), (h, n, d) or (h, d, n)."""
+    n = joint.outs // (h * d)
+    if n == 1:
+        return [[joint]]
+    rows = torch.arange(joint.outs)
+    layouts = (
+        rows.reshape(n, h * d),
+        rows.reshape(h, n, d).transpose(0, 1).reshape(n, h * d),
+        rows.reshape(h * d, n).T,
+    )
+    bias = joint.bias_or_zeros()
+    return [
+        [Linear(joint.weight[part], bias[part], False) for part in layout]
+        for layout in layouts
+    ]
 
 
 def _stacked(group: Sequence[Linear]) -> Linear:
-    biases = [m.bias for m in group if m.bias is not None]
-    bias = torch.cat(biases) if len(biases) == len(group) else None
+    bias = torch.cat([m.bias_or_zeros() for m in group])
     return Linear(torch.cat([m.weight for m in group]), bias, False)

@@ -1,26 +1,32 @@
-"""Known mistakes as a table of edits of a right answer.
+"""A check as a table: its signature, its cases, known mistakes and three hints.
 
-A row is a name, what the mistake changes, and the sentence for the student:
-
+    attend(q, k) -> (B, T, T)
+      float32(2, 3, 5), float32(2, 3, 5)
+      float64(3, 1, 4), float64(3, 1, 4)  # a single token
     no scale: / math.sqrt(d) -> nothing
         the scores are not divided by √d before the softmax
     softmax over queries: softmax(dim=-1) -> softmax(dim=-2)
         the softmax runs over the queries: each column sums to 1, but each row should
     written by view: = by_view
         a view moves nothing: swap the axes first
-
-An edit stands behind the name, and more of them, or one that is too long for that line,
-behind two spaces: each on a line of its own or with its arrow on the next. Behind four
-stands the sentence. ``-> nothing`` takes something out. ``= name`` is another answer
-altogether: a function by that name, or an expression. The code may use ``math``,
-``re``, ``torch``, ``F`` and what stands in the file of the right answer.
-
-After the rows a table may have three hints, each saying more than the one before:
-
     ? Which axis does the softmax take?
     ? The scores are divided by the root of q.shape[-1]; then each query's row of
       weights sums to 1.
     ? scores = q @ k.mT / math.sqrt(q.shape[-1]), then scores.softmax(dim=-1).
+
+First stands what an answer looks like, and behind two spaces the arguments that it is
+called with, a line for each case. ``float32(2, 3)``, ``float64`` and ``bfloat16`` draw
+a tensor of this shape, ``below(K, 2, 3)`` one of whole numbers from 0 to K - 1, and
+``whole(3, 9)`` one of 3 to 8. What is too long for a line goes on behind four spaces.
+
+A mistake is an edit of the right answer: a name, what is changed, and the sentence for
+the student. An edit stands behind the name, and more of them, or one that is too long
+for that line, behind two spaces: each on a line of its own or with its arrow on the
+next. Behind four stands the sentence. ``-> nothing`` takes something out. ``= name`` is
+another answer altogether: a function by that name, or an expression.
+
+Last come the hints, each saying more than the one before. All code may use ``math``,
+``re``, ``torch``, ``F`` and what stands in the file of the right answer.
 """
 
 import ast
@@ -28,17 +34,17 @@ import inspect
 import math
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import torch
+from torch import Generator
 from torch.nn import functional as F
 
+from vit_check.engine.drawing import Answer, drawing
 from vit_check.engine.verdict import Mistake
-
-Answer = Callable[..., Any]
 
 ALWAYS_NAMED: dict[str, Any] = {"math": math, "re": re, "torch": torch, "F": F}
 
@@ -50,6 +56,57 @@ class Row:
     name: str
     code: list[str]
     sentence: str
+
+
+@dataclass(frozen=True)
+class Head:
+    """How a table begins: the signature, and the code of each case."""
+
+    signature: str
+    cases: list[str]
+
+    def drawn(self, generator: Generator, names: Mapping[str, Any]) -> list[list[Any]]:
+        """Return the arguments of each case.
+
+        Args:
+            names: what else the code may use.
+
+        Raises: ValueError if a case cannot be computed.
+        """
+        scope = ALWAYS_NAMED | dict(names) | drawing(generator)
+        return [_evaluated(code, scope) for code in self.cases]
+
+
+def _evaluated(code: str, scope: dict[str, Any]) -> list[Any]:
+    try:
+        return list(eval(f"[{code}\n]", scope))
+    except Exception as error:
+        raise ValueError(
+            f"case: {code!r} cannot be computed, {type(error).__name__}: {error}"
+        ) from error
+
+
+def parted(table: str) -> tuple[Head, str]:
+    """Return the head of a table, and the mistakes and hints below it."""
+    first = blocks(table)[0]
+    signature, *cases = continued(first)
+    return Head(signature, cases), table.strip().removeprefix("\n".join(first))
+
+
+def continued(block: list[str]) -> list[str]:
+    """The first line of a block and those behind two spaces, each with what goes on.
+
+    Raises: ValueError if a line has other spaces in front.
+    """
+    found = [block[0]]
+    for line in block[1:]:
+        if line.startswith("    "):
+            found[-1] += f" {line.strip()}"
+        elif line.startswith("  ") and line[2] not in " \t":
+            found.append(line[2:])
+        elif line:
+            raise ValueError(f"{line!r} has neither two spaces in front nor four")
+    return found
 
 
 def rows(table: str) -> list[Row]:

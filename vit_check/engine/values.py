@@ -101,22 +101,18 @@ class ValueCheck(Check):
         if type(given) is type(right) and not isinstance(right, list | dict):
             said = repr(given[:40] if isinstance(given, str) else given)
             return Finding("value", f"is {said}, which is not {self.signature}")
-        if isinstance(right, list) and isinstance(given, list):
-            empty = [n for n, item in enumerate(given, start=1) if _is_empty(item)]
-            if empty and len(given) == len(right):
-                place = f"place {empty[0]} of {len(right)}"
-                return Finding("value", f"has nothing yet at {place}")
-        if isinstance(right, dict) and isinstance(given, dict):
-            for key in right:
-                if key in given and _is_empty(given[key]):
-                    return Finding("value", f"has nothing yet at {key!r}")
-            if given.keys() == right.keys():
-                ordered = [given[key] for key in right]
-                reason = _another_kind(ordered, right.values())
-                if reason is not None:
-                    return Finding("value", reason)
-        if isinstance(right, list):
-            reason = _not_the_list(given, right)
+        if isinstance(right, list | dict):
+            several, expected = _by_place(given), _by_place(right)
+            for place in expected:
+                if place in several and _is_empty(several[place]):
+                    return Finding("value", f"has nothing yet at {place}")
+            reason = None
+            if several.keys() == expected.keys():
+                given_in_order = [several[place] for place in expected]
+                reason = _another_kind(given_in_order, expected.values())
+            elif isinstance(right, list) and isinstance(given, str | int | float):
+                kind = "a text in quotes" if isinstance(given, str) else "one number"
+                reason = f"is {kind}, expected {len(right)} things in a tuple"
             if reason is not None:
                 return Finding("value", f"{reason}: {self.signature}")
         found = difference(_form(given), _form(right), what="your answer")
@@ -146,15 +142,11 @@ class ValueCheck(Check):
         return same(given, right)
 
 
-def _not_the_list(given: Any, right: list[Any]) -> str | None:
-    """Whether one thing was given, or things of another kind than is asked for."""
-    if isinstance(given, str):
-        return f"is a text in quotes, expected {len(right)} things in a tuple"
-    if isinstance(given, int | float):
-        return f"is one number, expected {len(right)} things in a tuple"
-    if isinstance(given, list) and len(given) == len(right):
-        return _another_kind(given, right)
-    return None
+def _by_place(value: Any) -> dict[str, Any]:
+    """The things in a list or dict, by what their place is called."""
+    if isinstance(value, list):
+        return {f"place {n} of {len(value)}": v for n, v in enumerate(value, start=1)}
+    return {repr(k): v for k, v in value.items()} if isinstance(value, dict) else {}
 
 
 def _another_kind(given: Iterable[Any], right: Iterable[Any]) -> str | None:

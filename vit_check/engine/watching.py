@@ -148,8 +148,6 @@ def watch(run: Callable[[], Any]) -> Any:
             why += "endless loop, or does it wait for something?"
         raise Trouble("endless", _LATE[state].format(why))
     error = outcome.get("error")
-    if isinstance(error, Trouble):
-        raise error
     if error is not None:
         raise in_words(error) from None
     return outcome["value"]
@@ -345,6 +343,8 @@ def one_thread() -> Iterator[None]:
 
 def in_words(error: BaseException) -> Trouble:
     """An error of the student's code as a sentence, with the line that raised it."""
+    if isinstance(error, Trouble):
+        return error
     if isinstance(error, NotImplementedError) and not error.args:
         return Trouble("unwritten", "is not written yet: it raises NotImplementedError")
     line = _line_of_the_error(error)

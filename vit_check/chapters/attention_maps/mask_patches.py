@@ -32,7 +32,8 @@ def _mask_inputs(generator: Generator) -> Cases:
         yield [images, P, 1 + draws.argsort(dim=1)[:, :k], *fill]
 
 
-MISTAKES = """
+TABLE = """
+mask_patches(images, patch_size, indices, fill=0.0) -> (B, C, H, W)
 the others taken: return output -> return images.where(output != images, fill)
     the patches that are named stay, and all others are taken out
 columns first
@@ -61,10 +62,5 @@ fill added: ] = fill -> ] += fill
 """
 
 mask_patches = FunctionCheck(
-    "mask_patches(images, patch_size, indices, fill=0.0) -> (B, C, H, W)",
-    right_mask,
-    _mask_inputs,
-    MISTAKES,
-    batched=(0, 2),
-    gradients=False,
+    right_mask, TABLE, inputs=_mask_inputs, batched=(0, 2), gradients=False
 )

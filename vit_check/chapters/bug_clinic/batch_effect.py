@@ -63,7 +63,8 @@ def _effect_inputs(generator: Generator) -> Cases:
         yield [images, mix, mode]
 
 
-MISTAKES = """
+TABLE = """
+batch_effect(model, images) -> a float
 in training mode: model.eval() -> nothing
     the model is asked in the mode it happens to be in; in training mode its answers are
     others, so call eval() first
@@ -90,10 +91,5 @@ left in eval mode: model.train(was) -> nothing
 """
 
 batch_effect = FunctionCheck(
-    "batch_effect(model, images) -> a float",
-    right_effect,
-    _effect_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_measured,
+    right_effect, TABLE, inputs=_effect_inputs, gradients=False, scenario=_measured
 )

@@ -82,7 +82,8 @@ def _silent_inputs(generator: Generator) -> Cases:
         yield [weight, normal(generator, 3, 1, 2, 3), kind]
 
 
-MISTAKES = """
+TABLE = """
+silent_parameters(model, images) -> a list of names
 missing alone: or (parameter.grad == 0).all() -> nothing
     only gradients that are None are found; a gradient of zeros, as of something that is
     multiplied by 0, teaches nothing either
@@ -113,10 +114,5 @@ the others
 """
 
 silent_parameters = FunctionCheck(
-    "silent_parameters(model, images) -> a list of names",
-    right_silent,
-    _silent_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_named,
+    right_silent, TABLE, inputs=_silent_inputs, gradients=False, scenario=_named
 )

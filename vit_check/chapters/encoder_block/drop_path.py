@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
-from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.watching import Trouble
 
@@ -134,13 +133,11 @@ def _alike(factors: Tensor, axis: int) -> bool:
     return bool((factors - factors.narrow(axis, 0, 1)).abs().max() < 1e-4)
 
 
-def _drop_inputs(generator: Generator) -> Cases:
-    for drop_prob in (0.25, 0.6, 0.0):
-        x = normal(generator, 2000, 3, 2)
-        yield [(x + x.sign() / 2).float(), drop_prob]
-
-
-MISTAKES = """
+TABLE = """
+drop_path(x, drop_prob, training) -> (B, T, D)
+  (x := float32(2000, 3, 2)) + x.sign() / 2, 0.25
+  (x := float32(2000, 3, 2)) + x.sign() / 2, 0.6
+  (x := float32(2000, 3, 2)) + x.sign() / 2, 0.0
 each number: len(x), 1, 1 -> x.shape
     each number is dropped by itself, which is dropout; a coin is flipped for each
     sample, and all its numbers fall together
@@ -181,11 +178,4 @@ filled: x * coin / keep -> torch.where(coin > 0, x / keep, x.mean())
   keep, and x alone where not training or drop_prob is 0.
 """
 
-drop_path = FunctionCheck(
-    "drop_path(x, drop_prob, training) -> (B, T, D)",
-    dropped,
-    _drop_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_drop_in_words,
-)
+drop_path = FunctionCheck(dropped, TABLE, gradients=False, scenario=_drop_in_words)

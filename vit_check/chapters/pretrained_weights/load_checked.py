@@ -120,7 +120,8 @@ def translated(model: nn.Module, state: dict[str, Tensor]) -> None:
         raise ValueError(str(error)) from None
 
 
-MISTAKES = """
+TABLE = """
+load_checked(model, state_dict)
 not loaded: model.load_state_dict(state) -> pass
     weights that fit do not arrive in the model
 by place: (state) -> (dict(zip(own, state.values())))
@@ -170,10 +171,5 @@ shapes by count
 """
 
 load_checked = FunctionCheck(
-    "load_checked(model, state_dict)",
-    right_load,
-    _load_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_load_them,
+    right_load, TABLE, inputs=_load_inputs, gradients=False, scenario=_load_them
 )

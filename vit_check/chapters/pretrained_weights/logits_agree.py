@@ -76,7 +76,8 @@ def _true_or_false(output: Any) -> Any:
     return output
 
 
-MISTAKES = """
+TABLE = """
+logits_agree(got, expected, atol) -> True or False
 as it was: got.shape != expected.shape -> False
   .abs() -> nothing
   off.max() <= atol -> not off.max() > atol
@@ -108,10 +109,5 @@ smaller than atol: <= atol -> < atol
 """
 
 logits_agree = FunctionCheck(
-    "logits_agree(got, expected, atol) -> True or False",
-    right_agree,
-    _agree_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_compare_them,
+    right_agree, TABLE, inputs=_agree_inputs, gradients=False, scenario=_compare_them
 )

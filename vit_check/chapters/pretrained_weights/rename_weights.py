@@ -95,7 +95,8 @@ def right_names(given: dict[str, Tensor]) -> dict[str, Tensor]:
     return renamed
 
 
-MISTAKES = r"""
+TABLE = r"""
+rename_weights(state_dict) -> dict of the same tensors under torchvision's names
 norm inside norm1: renamed[name] -> renamed[name.replace("ln_", "encoder.ln")]
     the norms of the blocks are named after the last norm: norm is a piece of norm1 as
     well, so what replaces norm reaches into the blocks
@@ -126,10 +127,5 @@ copied: [name] = tensor -> [name] = tensor.clone()
 """
 
 rename_weights = FunctionCheck(
-    "rename_weights(state_dict) -> dict of the same tensors under torchvision's names",
-    right_names,
-    _rename_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_rename_them,
+    right_names, TABLE, inputs=_rename_inputs, gradients=False, scenario=_rename_them
 )

@@ -34,7 +34,9 @@ def _in_a_row(output: Any) -> Any:
     return ", ".join(str(place) for place in places) if places else "no place at all"
 
 
-MISTAKES = """
+TABLE = """
+batch_shares(count, num_processes, rank) -> list of the places in the batch
+  [(12, 3), (9, 4), (3, 5), (8, 1)]
 not shared: range(rank, count, num_processes) -> range(count)
     every process gets the whole batch: all of them then compute the same gradient
 blocks
@@ -56,10 +58,4 @@ ranks from 1: (rank, count, -> (rank - 1 if rank else count, count,
 ? range(rank, count, num_processes)
 """
 
-batch_shares = FunctionCheck(
-    "batch_shares(count, num_processes, rank) -> list of the places in the batch",
-    dealt,
-    [[[(12, 3), (9, 4), (3, 5), (8, 1)]]],
-    MISTAKES,
-    scenario=_deal_to_all,
-)
+batch_shares = FunctionCheck(dealt, TABLE, scenario=_deal_to_all)

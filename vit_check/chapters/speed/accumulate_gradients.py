@@ -71,7 +71,8 @@ def _train_in_parts(
     }
 
 
-MISTAKES = """
+TABLE = """
+accumulate_gradients(model, images, labels, optimizer, num_parts)
 no step: optimizer.step() -> nothing
     the weights have not moved: there is no optimizer.step(), or no gradient for it
 not divided: share * -> nothing
@@ -116,10 +117,9 @@ whole batch at once: chunk(num_parts) -> chunk(1)
 """
 
 accumulate_gradients = FunctionCheck(
-    "accumulate_gradients(model, images, labels, optimizer, num_parts)",
     in_parts,
-    _accumulate_inputs,
-    MISTAKES,
+    TABLE,
+    inputs=_accumulate_inputs,
     gradients=False,
     scenario=_train_in_parts,
 )

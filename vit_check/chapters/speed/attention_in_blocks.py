@@ -77,7 +77,8 @@ def _block_inputs(generator: Generator) -> Cases:
         yield [q.to(dtype), k.to(dtype), v.to(dtype), block]
 
 
-MISTAKES = """
+TABLE = """
+attention_in_blocks(q, k, v, block) -> (T_q, d_v)
 whole rows: = lambda q, k, v, block: (q @ k.T / math.sqrt(q.shape[1])).softmax(-1) @ v
     the numbers are right, but the scores of a query with all keys are held at once;
     walk along the keys, a block at a time
@@ -124,10 +125,5 @@ last block dropped: len(k), block -> len(k) // block * block, block
 """
 
 attention_in_blocks = FunctionCheck(
-    "attention_in_blocks(q, k, v, block) -> (T_q, d_v)",
-    in_blocks,
-    _block_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_attend_watched,
+    in_blocks, TABLE, inputs=_block_inputs, gradients=False, scenario=_attend_watched
 )

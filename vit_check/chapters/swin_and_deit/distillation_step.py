@@ -101,7 +101,8 @@ def _step_inputs(generator: Generator) -> Cases:
         yield [images, labels, K, seed]
 
 
-MISTAKES = """
+TABLE = """
+distillation_step(student, teacher, optimizer, augment, images, labels) -> loss
 teacher in training mode: teacher.eval() -> teacher.train()
     the teacher is in training mode: its batch norm takes the statistics of this batch,
     and changes those it has learned
@@ -144,10 +145,5 @@ answers averaged first: (answers, -> ([sum(answers) / 2] * 2,
 """
 
 distillation_step = FunctionCheck(
-    "distillation_step(student, teacher, optimizer, augment, images, labels) -> loss",
-    step_with_teacher,
-    _step_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_two_steps,
+    step_with_teacher, TABLE, inputs=_step_inputs, gradients=False, scenario=_two_steps
 )

@@ -40,7 +40,8 @@ def _accuracy_inputs(generator: Generator) -> Cases:
         yield [logits, labels]
 
 
-MISTAKES = """
+TABLE = """
+accuracy(logits, labels) -> a float from 0 to 1
 a count: double().mean() -> sum()
     the right answers are counted, expected their share, from 0 to 1
 a count, as a float: mean -> sum
@@ -72,10 +73,5 @@ all or nothing: double().mean() -> all().double()
 """
 
 accuracy = FunctionCheck(
-    "accuracy(logits, labels) -> a float from 0 to 1",
-    fraction,
-    _accuracy_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_accuracies,
+    fraction, TABLE, inputs=_accuracy_inputs, gradients=False, scenario=_accuracies
 )

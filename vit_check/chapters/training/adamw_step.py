@@ -44,7 +44,8 @@ def _adamw_inputs(generator: Generator) -> Cases:
         yield [*(part.to(dtype) for part in parts), step, 0.02, 0.1]
 
 
-MISTAKES = """
+TABLE = """
+adamw_step(w, g, m, v, step, lr, weight_decay) -> (w, m, v)
 no correction: / (1 - beta1**step) -> nothing
   / (1 - beta2**step) -> nothing
     the averages are not corrected: they begin at 0, and in the first steps hold only
@@ -80,10 +81,4 @@ corrected averages returned: change, m, v -> change, m_hat, v_hat
   averages as they were before the correction.
 """
 
-adamw_step = FunctionCheck(
-    "adamw_step(w, g, m, v, step, lr, weight_decay) -> (w, m, v)",
-    adamw,
-    _adamw_inputs,
-    MISTAKES,
-    gradients=False,
-)
+adamw_step = FunctionCheck(adamw, TABLE, inputs=_adamw_inputs, gradients=False)

@@ -1,6 +1,5 @@
 """The check of ``clipped_train_step``, chapter 8."""
 
-import inspect
 from typing import Any
 
 import torch
@@ -9,7 +8,7 @@ from torch.nn import functional as F
 
 from vit_check.engine.drawing import Answer, Cases
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.observing import as_number
+from vit_check.engine.observing import as_number, parameters_of
 from vit_check.engine.watching import Trouble
 
 
@@ -108,10 +107,7 @@ def _in_its_order(
     step: Answer, model: Any, optimizer: Any, images: Any, labels: Any
 ) -> tuple[Any, ...]:
     """The arguments, the optimizer last if that is where the function has it."""
-    try:
-        names = list(inspect.signature(step).parameters)
-    except (TypeError, ValueError):
-        names = []
+    names = [parameter.name for parameter in parameters_of(step)]
     if len(names) > 3 and names[3].startswith("opt"):
         return model, images, labels, optimizer
     return model, optimizer, images, labels
@@ -119,12 +115,9 @@ def _in_its_order(
 
 def _knows_limit(step: Answer) -> bool:
     """Whether the limit can be given by its name; else it is the fifth argument."""
-    try:
-        parameters = inspect.signature(step).parameters
-    except (TypeError, ValueError):
-        return True
-    kinds = {parameter.kind for parameter in parameters.values()}
-    return "clip_norm" in parameters or inspect.Parameter.VAR_KEYWORD in kinds
+    parameters = parameters_of(step)
+    named = any(p.kind is p.VAR_KEYWORD or p.name == "clip_norm" for p in parameters)
+    return named or not parameters
 
 
 def stepped(
@@ -167,7 +160,8 @@ def _step_inputs(generator: Generator) -> Cases:
         yield [weights, images, labels, kind, lr, 1.5 * lengths[limit].item()]
 
 
-MISTAKES = """
+TABLE = """
+clipped_train_step(model, optimizer, images, labels, clip_norm) -> the loss
 not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
     the optimizer takes its step with a gradient longer than clip_norm: clipping is
     missing, comes before backward() or after the step, or has another limit
@@ -222,10 +216,5 @@ loss afterwards: loss.item() -> F.cross_entropy(model(images), labels).item()
 """
 
 clipped_train_step = FunctionCheck(
-    "clipped_train_step(model, optimizer, images, labels, clip_norm) -> the loss",
-    stepped,
-    _step_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_steps,
+    stepped, TABLE, inputs=_step_inputs, gradients=False, scenario=_steps
 )

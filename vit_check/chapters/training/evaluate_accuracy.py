@@ -68,7 +68,8 @@ def _evaluation_inputs(generator: Generator) -> Cases:
         yield [images, labels, mode]
 
 
-MISTAKES = """
+TABLE = """
+evaluate_accuracy(model, batches) -> a float from 0 to 1
 in training mode: model.eval() -> nothing
     the model is measured in whatever mode it is in; in training its answers differ
 mean of the batches: hits.sum() -> hits.double().mean()
@@ -96,10 +97,5 @@ graph kept: no_grad -> enable_grad
 """
 
 evaluate_accuracy = FunctionCheck(
-    "evaluate_accuracy(model, batches) -> a float from 0 to 1",
-    measured,
-    _evaluation_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_evaluation,
+    measured, TABLE, inputs=_evaluation_inputs, gradients=False, scenario=_evaluation
 )
