@@ -23,6 +23,7 @@ from book._extensions import dark_figures
 from book.chromium import served
 from book.drawings import kit
 from tests.conftest import ROOT
+from tests.site.visit import resize
 from vit_book import COLOURS, drawing, use_book_style
 from vit_book.style import book_png
 from vit_steps.notebook import show_image
@@ -219,7 +220,7 @@ def test_a_drawing_alone_goes_with_the_machine(visits, tmp_path, machine, ink):
 
 @pytest.mark.parametrize("width", [1280, 390, 320])
 def test_drawings_and_captions_fit_the_column(page, width):
-    page.set_viewport_size({"width": width, "height": 900})
+    resize(page, {"width": width, "height": 900})
     boxes = page.evaluate(
         """() => [...document.querySelectorAll('svg.vit-drawing')].map(svg => {
             const box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
@@ -418,7 +419,7 @@ def test_a_figure_opens_over_the_page_and_the_page_stays(page, how, close):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width, height", [(1280, 900), (390, 844), (844, 390)])
 def test_an_opened_figure_is_large_and_can_be_seen_whole(page, width, height, theme):
-    page.set_viewport_size({"width": width, "height": height})
+    resize(page, {"width": width, "height": height})
     page.emulate_media(color_scheme=theme)
     page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
     dialog, _ = open_figure(page, "mouse")

@@ -25,6 +25,7 @@ from book._extensions.folding import (
 from book.paper import Paper
 from tests.conftest import CHAPTERS, ROOT, SIDE_ROADS, code_cells
 from tests.site.test_pages import HTML, page_soup
+from tests.site.visit import resize
 
 CELL = dedent(
     '''\
@@ -348,7 +349,7 @@ def test_the_switch_leaves_what_is_read_where_it_is(chapter):
 
 @pytest.mark.parametrize("wide", [390, 1280])
 def test_the_mark_of_a_figures_code_is_beside_it_and_says_what_it_is(chapter, wide):
-    chapter.set_viewport_size({"width": wide, "height": 800})
+    resize(chapter, {"width": wide, "height": 800})
     for fold in chapter.locator(FIGURE).all():
         mark = fold.locator("summary")
         box = mark.bounding_box()

@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.bundles import bundled
 from tests.site.conftest import in_all_fonts
-from tests.site.visit import PHONE, WIDE, rest
+from tests.site.visit import PHONE, WIDE, resize, rest
 from vit_steps import VisionTransformer
 from vit_steps.attention_maps import (
     attention_rollout,
@@ -694,7 +694,7 @@ def insides(look):
 def fresh(visits, site):
     """The lab in its first state, in a tab that a test may change."""
     tab = visits().tab
-    tab.set_viewport_size({"width": 1280, "height": 720})
+    resize(tab, {"width": 1280, "height": 720})
     tab.goto(site + PAGE)
     panel(tab, "attention").and_(tab.locator("[data-state=open]")).wait_for()
     tab.add_script_tag(content=bundled("in_page.js"))
@@ -1131,7 +1131,7 @@ STAGE = (".vl-board", ".vl-maps", ".vl-bars", ".vl-answer", ".vl-accuracy")
 
 @pytest.mark.parametrize("size", [(1280, 720), (1366, 768), (1920, 1080)])
 def test_image_maps_and_answer_are_on_one_screen(fresh, size):
-    fresh.set_viewport_size({"width": size[0], "height": size[1]})
+    resize(fresh, {"width": size[0], "height": size[1]})
     drawn(fresh)
     assert fresh.evaluate("scrollY") == 0
     for part in (*STAGE, ".vl-challenge", ".vl-toolbar"):
@@ -1805,7 +1805,7 @@ def test_opening_moves_nothing_and_nothing_is_cut_or_scrolls(browser, site):
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
     opens_in_peace(tab, site + PAGE)
     for width in (1440, 1280, 768, 390, 360, 320):
-        tab.set_viewport_size({"width": width, "height": 900})
+        resize(tab, {"width": width, "height": 900})
         drawn(tab)
         assert tab.evaluate(CUT) == [], width
         page = "document.documentElement"

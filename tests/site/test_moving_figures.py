@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from book.drawings.position_similarity import POWER
 from tests.conftest import ROOT, code_cells
-from tests.site.visit import NARROWEST, PHONE, WIDE
+from tests.site.visit import NARROWEST, PHONE, WIDE, resize
 from vit_steps.attention import scaled_dot_product_attention
 from vit_steps.attention_maps import mask_patches
 from vit_steps.cost import attention_cost, token_count
@@ -61,7 +61,7 @@ def visit(visits, site):
     def at(name, size=WIDE, page=None, **options):
         opened.append(visits(**options))
         tab = opened[-1].tab
-        tab.set_viewport_size(size)
+        resize(tab, size)
         return figure_in(tab, f"{site}{page or CHAPTERS[name]}.html", name)
 
     yield at
@@ -205,7 +205,7 @@ def test_its_name_is_short_and_says_its_state(visit, name):
 
 def test_it_fits_and_its_targets_are_large_enough_for_a_finger(moving):
     figure, _ = moving
-    figure.page.set_viewport_size(NARROWEST)
+    resize(figure.page, NARROWEST)
     around = figure.bounding_box()
     for target in figure.locator("button, select, input, [role=slider]").all():
         box = target.bounding_box()
@@ -227,7 +227,7 @@ SIZES_OF_LETTERS = """figure => {
 
 def test_a_low_window_shows_it_whole_and_legibly(moving):
     figure, _ = moving
-    figure.page.set_viewport_size({"width": 1366, "height": 650})
+    resize(figure.page, {"width": 1366, "height": 650})
     room = figure.bounding_box()["height"]
     assert room <= 615, "with its buttons, below the bar of the page"
     assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 10
@@ -237,7 +237,7 @@ def test_it_needs_no_more_room_once_it_moves(moving):
     figure, _ = moving
     figure.evaluate(LEAVE_IT_ALONE_IN_ITS_ARTICLE)
     for size in (WIDE, PHONE, NARROWEST):
-        figure.page.set_viewport_size(size)
+        resize(figure.page, size)
         before = figure.evaluate(HEIGHT_WITHOUT_SCRIPTS)
         heights = figure.evaluate(HEIGHTS_AS_IT_IS_USED)
         assert len(heights) > 12
