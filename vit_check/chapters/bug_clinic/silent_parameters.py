@@ -1,5 +1,3 @@
-"""The check of ``silent_parameters``, chapter 14."""
-
 from collections.abc import Iterable
 from typing import Any
 

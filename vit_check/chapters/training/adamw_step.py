@@ -1,5 +1,3 @@
-"""The check of ``adamw_step``, chapter 8."""
-
 import torch
 from torch import Generator, Tensor
 
