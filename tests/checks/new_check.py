@@ -12,9 +12,7 @@ from vit_check.chapters.questions import QUESTIONS
 
 TO_WRITE = "TO WRITE"  # stands in each line that is to be replaced
 
-CHECK = '''"""The check of ``NAME``."""
-
-from torch import Tensor
+CHECK = '''from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck
 

@@ -29,7 +29,7 @@ def test_a_new_check_says_what_is_to_be_written(root):
         del RIGHT["mix_heads"], WRONG["mix_heads"]
     left = left_to_write("mix_heads", root)
     assert len(left) == 8
-    start = "vit_check/chapters/training/mix_heads.py:9: "
+    start = "vit_check/chapters/training/mix_heads.py:7: "
     assert left[0].startswith(start) and "TO WRITE: the right answer" in left[0]
     assert left[-1].endswith("what no edit makes is a function under @wrong")
 

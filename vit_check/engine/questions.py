@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from vit_check.engine.table import ALWAYS_NAMED, blocks, continued
+from vit_check.engine.table import ALWAYS_NAMED, blocks, continued, evaluated
 from vit_check.engine.values import Slip, ValueCheck
 
 Accept = Callable[[Any], str | None]
@@ -193,10 +193,4 @@ class Expression:
 
     @cached_property
     def _value(self) -> Any:
-        try:
-            return eval(self.code, self.scope)
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise ValueError(
-                f"question {self.question}: {self.code!r} cannot be computed, {reason}"
-            ) from error
+        return evaluated(f"question {self.question}", self.code, self.scope)

@@ -74,15 +74,19 @@ class Head:
         Raises: ValueError if a case cannot be computed.
         """
         scope = ALWAYS_NAMED | dict(names) | drawing(generator)
-        return [_evaluated(code, scope) for code in self.cases]
+        return [evaluated("case", code, scope, "[%s\n]") for code in self.cases]
 
 
-def _evaluated(code: str, scope: dict[str, Any]) -> list[Any]:
+def evaluated(what: str, code: str, scope: dict[str, Any], form: str = "%s") -> Any:
+    """Return the value of a piece of a table.
+
+    Raises: ValueError if it cannot be computed, which says what it is.
+    """
     try:
-        return list(eval(f"[{code}\n]", scope))
+        return eval(form % code, scope)
     except Exception as error:
         raise ValueError(
-            f"case: {code!r} cannot be computed, {type(error).__name__}: {error}"
+            f"{what}: {code!r} cannot be computed, {type(error).__name__}: {error}"
         ) from error
 
 

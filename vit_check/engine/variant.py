@@ -26,6 +26,8 @@ from difflib import SequenceMatcher
 from random import Random
 from typing import Any
 
+from vit_check.engine.table import evaluated
+
 MOST_DRAWS = 10_000
 BRACED = re.compile(r"«(.+?)(:[,_.\d]*[a-z%]?)?»")
 CHOICE = re.compile(r"(\w+): (.+)")
@@ -112,12 +114,7 @@ def _values(
 
 
 def _evaluated(code: str, values: dict[str, Any]) -> Any:
-    try:
-        return eval(code, {"math": math} | values)
-    except Exception as error:
-        raise ValueError(
-            f"table: {code!r} cannot be computed, {type(error).__name__}: {error}"
-        ) from error
+    return evaluated("table", code, {"math": math} | values)
 
 
 def _filled(place: str, values: dict[str, Any]) -> str:

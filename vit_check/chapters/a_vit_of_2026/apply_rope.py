@@ -1,5 +1,3 @@
-"""The check of ``apply_rope``, chapter 15."""
-
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.variants import rotary
 

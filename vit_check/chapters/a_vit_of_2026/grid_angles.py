@@ -1,5 +1,3 @@
-"""The check of ``grid_angles``, chapter 15."""
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F

@@ -1,5 +1,3 @@
-"""The check of ``normed_and_turned``, chapter 15."""
-
 from torch import Tensor
 from torch.nn import functional as F
 

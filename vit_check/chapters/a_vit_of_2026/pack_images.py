@@ -1,5 +1,3 @@
-"""The check of ``pack_images``, chapter 15."""
-
 import torch
 from torch import Tensor
 

@@ -1,5 +1,3 @@
-"""The check of ``rms_norm``, chapter 15."""
-
 import torch
 from torch import Tensor
 

@@ -1,5 +1,3 @@
-"""The check of ``class_token_attention``, chapter 9."""
-
 import torch
 from torch import Tensor
 

@@ -1,5 +1,3 @@
-"""The check of ``batch_effect``, chapter 14."""
-
 from typing import Any
 
 import torch

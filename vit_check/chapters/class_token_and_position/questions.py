@@ -1,5 +1,3 @@
-"""What the exercises of chapter 3 ask."""
-
 import math
 from typing import Any
 

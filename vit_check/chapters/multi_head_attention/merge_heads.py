@@ -1,5 +1,3 @@
-"""The check of ``merge_heads``, chapter 5."""
-
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck

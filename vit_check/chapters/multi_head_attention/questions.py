@@ -1,5 +1,3 @@
-"""What the exercises of chapter 5 ask."""
-
 from vit_steps.cost import token_count
 from vit_steps.vision_transformer import ViTConfig
 

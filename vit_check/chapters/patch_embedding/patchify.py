@@ -1,5 +1,3 @@
-"""The check of ``patchify``, chapter 2."""
-
 from typing import Any
 
 from torch import Tensor

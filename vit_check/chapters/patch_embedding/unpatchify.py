@@ -1,5 +1,3 @@
-"""The check of ``unpatchify``, chapter 2."""
-
 from typing import Any
 
 from vit_check.chapters.patch_embedding.patchify import pairs_if_taken

@@ -1,5 +1,3 @@
-"""The check of ``fold_normalization``, chapter 10."""
-
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck

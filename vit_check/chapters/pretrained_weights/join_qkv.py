@@ -1,5 +1,3 @@
-"""The check of ``join_qkv``, chapter 10."""
-
 import torch
 from torch import Tensor
 

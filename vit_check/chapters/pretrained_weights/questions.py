@@ -1,5 +1,3 @@
-"""What the exercises of chapter 10 ask."""
-
 from typing import Any
 
 import torch

@@ -1,5 +1,3 @@
-"""The check of ``average_gradients``, chapter 12."""
-
 from collections.abc import Sequence
 from typing import Any
 

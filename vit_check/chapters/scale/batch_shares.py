@@ -1,5 +1,3 @@
-"""The check of ``batch_shares``, chapter 12."""
-
 import itertools
 from collections.abc import Iterable
 from typing import Any

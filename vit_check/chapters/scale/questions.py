@@ -1,5 +1,3 @@
-"""What the exercises of chapter 12 ask."""
-
 from vit_steps.training_cost import ACCELERATORS, training_memory, training_seconds
 from vit_steps.vision_transformer import ViTConfig
 

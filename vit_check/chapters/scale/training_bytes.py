@@ -1,5 +1,3 @@
-"""The check of ``training_bytes``, chapter 12."""
-
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_float, by_names
 

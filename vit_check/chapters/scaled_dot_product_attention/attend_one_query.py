@@ -1,5 +1,3 @@
-"""The check of ``attend_one_query``, chapter 4."""
-
 import math
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""The check of ``causal_mask``, chapter 4."""
-
 import torch
 from torch import Tensor
 

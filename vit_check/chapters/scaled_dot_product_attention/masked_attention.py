@@ -1,5 +1,3 @@
-"""The check of ``masked_attention``, chapter 4."""
-
 from vit_check.chapters.scaled_dot_product_attention.scaled_dot_product_attention import (  # noqa: E501
     OF_SCALE,
     attend,

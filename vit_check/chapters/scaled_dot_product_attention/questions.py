@@ -1,5 +1,3 @@
-"""What the exercises of chapter 4 ask."""
-
 import math
 
 import torch

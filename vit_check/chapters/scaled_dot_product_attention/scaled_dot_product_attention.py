@@ -1,5 +1,3 @@
-"""The check of ``scaled_dot_product_attention``, chapter 4."""
-
 import math
 
 import torch

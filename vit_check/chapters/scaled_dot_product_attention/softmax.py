@@ -1,5 +1,3 @@
-"""The check of ``softmax``, chapter 4."""
-
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck

@@ -3,10 +3,10 @@
 from typing import Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from vit_check.engine.drawing import Answer, Cases, normal
+from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -20,15 +20,6 @@ def in_parts(
         loss = share * F.cross_entropy(model(x), y)
         loss.backward()
     optimizer.step()
-
-
-def _accumulate_inputs(generator: Generator) -> Cases:
-    C, H, W, K = 2, 3, 5, 4
-    for B, num_parts in ((12, 2), (10, 4), (9, 4)):
-        weight = 0.5 * normal(generator, K, C * H * W)
-        images = normal(generator, 2, B, C, H, W)
-        labels = torch.randint(K, (2, B), generator=generator)
-        yield [weight, images, labels, num_parts]
 
 
 def _train_in_parts(
@@ -73,6 +64,9 @@ def _train_in_parts(
 
 TABLE = """
 accumulate_gradients(model, images, labels, optimizer, num_parts)
+  0.5 * float64(4, 30), float64(2, 12, 2, 3, 5), below(4, 2, 12), 2
+  0.5 * float64(4, 30), float64(2, 10, 2, 3, 5), below(4, 2, 10), 4
+  0.5 * float64(4, 30), float64(2, 9, 2, 3, 5), below(4, 2, 9), 4
 no step: optimizer.step() -> nothing
     the weights have not moved: there is no optimizer.step(), or no gradient for it
 not divided: share * -> nothing
@@ -119,7 +113,6 @@ whole batch at once: chunk(num_parts) -> chunk(1)
 accumulate_gradients = FunctionCheck(
     in_parts,
     TABLE,
-    inputs=_accumulate_inputs,
     gradients=False,
     scenario=_train_in_parts,
 )

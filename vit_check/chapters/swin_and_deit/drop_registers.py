@@ -1,5 +1,3 @@
-"""The check of ``drop_registers``, chapter 13."""
-
 import torch
 from torch import Tensor
 

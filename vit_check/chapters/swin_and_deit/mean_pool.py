@@ -1,5 +1,3 @@
-"""The check of ``mean_pool``, chapter 13."""
-
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck

@@ -1,5 +1,3 @@
-"""What the exercises of chapter 13 ask."""
-
 import math
 
 import torch

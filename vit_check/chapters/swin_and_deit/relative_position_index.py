@@ -1,5 +1,3 @@
-"""The check of ``relative_position_index``, chapter 13."""
-
 from typing import Any
 
 import torch

@@ -1,5 +1,3 @@
-"""The check of ``shifted_window_mask``, chapter 13."""
-
 import torch
 from torch import Tensor
 

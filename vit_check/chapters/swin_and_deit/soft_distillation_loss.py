@@ -1,5 +1,3 @@
-"""The check of ``soft_distillation_loss``, chapter 13."""
-
 from typing import Any
 
 import torch

@@ -1,5 +1,3 @@
-"""The check of ``window_partition``, chapter 13."""
-
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 from vit_steps.variants import swin

@@ -1,5 +1,3 @@
-"""The check of ``accuracy``, chapter 8."""
-
 from typing import Any
 
 import torch

@@ -1,5 +1,3 @@
-"""The check of ``clipped_train_step``, chapter 8."""
-
 from typing import Any
 
 import torch

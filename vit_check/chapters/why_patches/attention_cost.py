@@ -1,5 +1,3 @@
-"""The check of ``attention_cost``, chapter 1."""
-
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import by_names
 from vit_steps.cost import attention_cost as right_cost

@@ -1,5 +1,3 @@
-"""The check of ``block_macs``, chapter 1."""
-
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import by_names
 

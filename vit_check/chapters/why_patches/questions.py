@@ -1,5 +1,3 @@
-"""What the exercises of chapter 1 ask."""
-
 from vit_steps.cost import attention_cost, token_count
 
 SIDE = 14  # patches along a side, at 224 pixels and P = 16
