@@ -35,9 +35,13 @@ def is_alike(cell: NotebookNode) -> bool:
 @cache
 def _alike() -> set[str]:
     """Return the checks that a variant leaves alone, and the questions whose published
-    answer is right in it too, by the names that a judge knows."""
-    checks, questions = dict(vit_check.CHECKS), dict(QUESTIONS)
-    published = {n: one.expected() for n, one in questions.items() if one.expected}
+    answer is right in it too, by the names that a judge knows.
+
+    Afterwards the checks are the book's own.
+    """
+    vit_check.variant(None)
+    checks = dict(vit_check.CHECKS)
+    published = {n: one.expected() for n, one in QUESTIONS.items() if one.expected}
     try:
         vit_check.variant(SEED)
         found = {name for name, one in checks.items() if vit_check.CHECKS[name] is one}

@@ -167,7 +167,9 @@ def _grade(
     write_marks(course, results, marks, class_list)
     plain = feedback.write_feedback(course, results, marks, jobs)
     write_returned(course, results)
-    write_report(course, results, intake.left_out, plain)
+    used = {submission.label for submission in intake.submissions}
+    sets = [assignments[label] for label in sorted(used)]
+    write_report(course, results, intake.left_out, plain, sets)
     return results
 
 
