@@ -217,6 +217,15 @@ def test_it_fits_and_its_targets_are_large_enough_for_a_finger(moving):
     assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 9.5
 
 
+def test_a_sliders_steps_lead_to_its_last_number(moving):
+    figure, _ = moving
+    for slider in figure.locator("input[type=range]").all():
+        low, high, step = (
+            float(slider.get_attribute(name)) for name in ("min", "max", "step")
+        )
+        assert (high - low) / step == round((high - low) / step), (low, high, step)
+
+
 SIZES_OF_LETTERS = """figure => {
     const svg = figure.querySelector("svg");
     const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;

@@ -254,8 +254,9 @@ export class Figure {
       words.textContent = text ?? `${label}: ${says(value())}`;
     };
     input.addEventListener("input", () => {
+      const to = Number(input.value); // stopping says the state, and with it the slider's number
       this.stop?.();
-      change(Number(input.value));
+      change(to);
       show();
     });
     let before = value();
