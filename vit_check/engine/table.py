@@ -9,11 +9,10 @@ A row is a name, what the mistake changes, and the sentence for the student:
     written by view: = by_view
         a view moves nothing: swap the axes first
 
-An edit stands behind the name, and more of them, or one that is too long for that line,
-behind two spaces: each on a line of its own or with its arrow on the next. Behind four
-stands the sentence. ``-> nothing`` takes something out. ``= name`` is another answer
-altogether: a function by that name, or an expression. The code may use ``math``,
-``re``, ``torch``, ``F`` and what stands in the file of the right answer.
+An edit stands after the name. Further edits, or one that is too long for that line,
+follow on lines of their own, indented by two spaces, where the arrow may begin the next
+line. The sentence is indented by four. ``-> nothing`` takes something out. ``= name``
+is another answer altogether: a function by that name, or an expression.
 
 After the rows a table may have three hints, each saying more than the one before:
 
@@ -73,7 +72,7 @@ def hints_in(table: str) -> tuple[str, str, str]:
 
 
 def blocks(table: str) -> list[list[str]]:
-    """The lines of a table, in blocks that begin where a line is not indented."""
+    """Return the lines of a table in blocks, each of which begins without an indent."""
     parts = re.split(r"\n(?=\S)", table.strip())
     return [part.splitlines() for part in parts if part]
 
@@ -125,7 +124,7 @@ def mistakes(
 
 
 class _Called:
-    """A wrong answer that is made when it is called for the first time."""
+    """A wrong answer, which is made when it is first called."""
 
     def __init__(self, as_given: Callable[[Answer], Answer], edited: "Edited") -> None:
         self.as_given, self.edited = as_given, edited
@@ -139,7 +138,7 @@ class _Called:
 
 
 class Edited:
-    """A right answer with edits in its source, which are made when it is asked for.
+    """A right answer with edits in its source, made when it is first asked for.
 
     Args:
         right: the answer.
@@ -181,7 +180,7 @@ class Edited:
 def source_of(function: Answer) -> str:
     """Return the source of a function or class, as it stands in its file.
 
-    What decorates it is left out.
+    Its decorators are left out.
     """
     source = textwrap.dedent(inspect.getsource(function))
     (definition,) = ast.parse(source).body
@@ -189,11 +188,11 @@ def source_of(function: Answer) -> str:
 
 
 def edited(source: str, edit: str) -> str:
-    """Return a source with ``old -> new`` done wherever the old stands.
+    """Return a source with ``old -> new`` done wherever the old text is.
 
-    Spaces and line breaks do not matter, and a name is met whole or not at all.
+    Spaces and line breaks do not matter, and names match only as a whole.
 
-    Raises: ValueError if the old does not stand in the source.
+    Raises: ValueError if the old text is not in the source.
     """
     old, _, new = edit.partition(" -> ")
     new = "" if new == "nothing" else new
