@@ -12,7 +12,8 @@ A row is a name, what the mistake changes, and the sentence for the student:
 An edit stands after the name. Further edits, or one that is too long for that line,
 follow on lines of their own, indented by two spaces, where the arrow may begin the next
 line. The sentence is indented by four. ``-> nothing`` takes something out. ``= name``
-is another answer altogether: a function by that name, or an expression.
+is another answer altogether: a function by that name, or an expression. The code may
+use ``math``, ``re``, ``torch``, ``F`` and all names in the file of the right answer.
 
 After the rows a table may have three hints, each saying more than the one before:
 

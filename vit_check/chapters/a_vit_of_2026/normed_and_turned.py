@@ -14,14 +14,14 @@ def normed_then_turned(x: Tensor, weight: Tensor, angles: Tensor) -> Tensor:
 
 
 def all_heads_normed(x: Tensor, weight: Tensor) -> Tensor:
-    """Queries or keys, normalised over the D numbers of all heads together."""
+    """Normalise queries or keys over the D numbers of all heads together."""
     squares = x.square().mean(dim=(1, 3), keepdim=True)
     return x * (squares + 1e-6).rsqrt() * weight
 
 
 def _heads(generator: Generator) -> Cases:
     for B, h, T, d, spread in (
-        (2, 2, 3, 4, 1e-3),  # small enough for eps to be seen
+        (2, 2, 3, 4, 1e-3),  # so small that eps matters
         (2, 3, 5, 8, 3.0),
         (3, 2, 4, 12, 3.0),
     ):

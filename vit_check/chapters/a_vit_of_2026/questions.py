@@ -1,4 +1,4 @@
-"""What the exercises of chapter 15 ask."""
+"""The questions of chapter 15's exercises."""
 
 import math
 

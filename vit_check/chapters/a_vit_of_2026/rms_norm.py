@@ -14,9 +14,9 @@ def by_root_mean_square(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
 
 def _norm_inputs(generator: Generator) -> Cases:
     for B, T, D, spread, *eps in (
-        (2, 5, 6, 100.0),  # eps has no effect
+        (2, 5, 6, 100.0),  # so large that eps does not matter
         (3, 3, 3, 1.0),
-        (4, 2, 7, 1e-3),  # small enough for eps to be seen
+        (4, 2, 7, 1e-3),  # so small that eps matters
         (2, 3, 5, 0.1, 1e-2),
     ):
         x = spread * (0.5 + normal(generator, B, T, D))

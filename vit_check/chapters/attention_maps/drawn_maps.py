@@ -16,7 +16,7 @@ def drawn_weights(
     T: int,
     dtype: torch.dtype = torch.float64,
 ) -> Weights:
-    """Attention as a model has it: rows that sum to 1, no two alike."""
+    """Return attention as a model has it: rows that sum to 1, no two of them alike."""
     return [
         (1.5 * normal(generator, B, h, T, T)).softmax(dim=-1).to(dtype)
         for _ in range(blocks)
@@ -24,7 +24,7 @@ def drawn_weights(
 
 
 def patch_shares(attention: Tensor) -> Tensor:
-    """(..., T, T) -> (..., N): the class token's row; a row of zeros stays one."""
+    """Return the class token's row, which may be all zeros: (..., T, T) -> (..., N)."""
     paid = attention[..., 0, 1:]
     total = paid.sum(dim=-1, keepdim=True)
     return paid / total.clamp_min(1e-12)

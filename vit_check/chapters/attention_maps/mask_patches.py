@@ -27,7 +27,7 @@ def _mask_inputs(generator: Generator) -> Cases:
         (3, 3, (4, 4), 2, 3, [0.4]),
     ):
         images = torch.randn(B, C, rows * P, columns * P, generator=generator)
-        # The first and the last patch are left alone: their neighbours are there too.
+        # Neither the first nor the last patch is masked, so that all have neighbours.
         draws = torch.rand(B, rows * columns - 2, generator=generator)
         yield [images, P, 1 + draws.argsort(dim=1)[:, :k], *fill]
 

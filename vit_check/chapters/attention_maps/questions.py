@@ -1,4 +1,4 @@
-"""What the exercises of chapter 9 ask."""
+"""The questions of chapter 9's exercises."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""What the exercises of chapter 14 ask."""
+"""The questions of chapter 14's exercises."""
 
 import math
 

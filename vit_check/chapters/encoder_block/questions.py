@@ -1,4 +1,4 @@
-"""What the exercises of chapter 6 ask."""
+"""The questions of chapter 6's exercises."""
 
 import torch
 from torch.nn import functional as F

@@ -50,9 +50,9 @@ def _readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
 
 
 def maps_from_heads(parts: list[Part], D: int, h: int) -> list[Linear]:
-    """An output matrix for each head, from its d numbers to D.
+    """Return an output matrix for each head, from its d numbers to D.
 
-    Where none of them has a bias, one beside them is that of their sum.
+    If none of these has a bias, one beside them belongs to their sum.
     """
     layers = [p for p in parts if p.kind in ("linear", "norm")]
     found = [m for m in linears(layers, D // h) if m.outs == D] if h > 1 else []
@@ -84,7 +84,7 @@ def _attention_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
 
 
 def _output_of_tuple(output: Any) -> Any:
-    """The output, where weights (or None, or nothing) come with it in a tuple."""
+    """Return the output without the weights that may come with it in a tuple."""
     return output[0] if isinstance(output, tuple) and len(output) in (1, 2) else output
 
 
@@ -179,9 +179,9 @@ def _heads_inputs(generator: Generator, sizes: Sizes) -> list[Tensor]:
 
 
 def _loud(generator: Generator, sizes: Sizes) -> list[Tensor]:
-    """Return more tokens than elsewhere, two so loud that their scores are thousands.
+    """Return more tokens than elsewhere, two so large that scores are thousands.
 
-    They are opposed, so that in every head a score is far above 0.
+    The two point in opposite directions, so that each head has a score far above 0.
     """
     shape = (1, 66, sizes["embed_dim"])
     x = normal(generator, *shape)
@@ -215,7 +215,7 @@ _HINTS_OF_HEADS = (
 multi_head_attention = ModuleCheck(
     "multi_head_attention",
     "class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)",
-    sizes=(20, 4),  # h is not 3, as q, k, v are
+    sizes=(20, 4),  # h is not 3, the number of q, k and v
     other_sizes=(12, 2),
     inputs=_heads_inputs,
     more_inputs=_loud,

@@ -1,4 +1,4 @@
-"""What the exercises of chapter 2 ask."""
+"""The questions of chapter 2's exercises."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the exercises of chapter 10 ask."""
+"""The questions of chapter 10's exercises."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ STRANGE = ViTConfig(
 
 
 def told() -> dict[str, Any]:
-    """What the shapes of the strange file tell."""
+    """Return the sizes that the shapes of the strange file show."""
     with torch.device("meta"):
         state = VisionTransformer(STRANGE).state_dict()
     config = config_of(state)

@@ -30,7 +30,7 @@ def _bytes_inputs(generator: Generator) -> Cases:
 
 
 def _as_dict(output: Any) -> Any:
-    """Bytes by name, from a dict, a tuple in this order, or a dataclass."""
+    """Return bytes by name, from a dict, a tuple in this order, or a dataclass."""
     names = ("weights", "gradients", "optimizer")
     if is_dataclass(output) and not isinstance(output, type):
         output = asdict(output)

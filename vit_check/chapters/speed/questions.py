@@ -1,4 +1,4 @@
-"""What the exercises of chapter 11 ask."""
+"""The questions of chapter 11's exercises."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""What the check of a distillation loss draws."""
+"""Inputs for the checks of distillation losses."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from vit_check.engine.drawing import Answer, Cases, normal
 
 
 def distilling(loss: Answer, *arguments: Any) -> Any:
-    """The teacher is given as numbers: whether a loss lets it learn is left open."""
+    """Call a loss with a teacher that cannot learn, so that it need not see to that."""
     answers, labels, teacher_logits, *rest = arguments
     return loss(answers, labels, teacher_logits.detach(), *rest)
 
@@ -27,7 +27,7 @@ def distilling_inputs(generator: Generator) -> Cases:
 
         labels = torch.randint(K, (B,), generator=generator)
         teacher = logits(2.0)
-        # Labels, the teacher and both tokens have each their own favourite.
+        # Labels, the teacher and the two tokens each favour another class.
         for row in range(B):
             teacher[row, (labels[row] + 1) % K] += 5.0
         yield [(logits(1.5), logits(1.0)), labels, teacher]

@@ -32,7 +32,7 @@ def _adamw_inputs(generator: Generator) -> Cases:
 
     zeros = torch.zeros(3, 4, dtype=torch.float64)
     gradient = normal(2.0)
-    gradient[0, 0] = 0.0  # 0 divided by 0, if nothing is added to the root
+    gradient[0, 0] = 0.0  # 0 divided by 0, unless a number is added to the root
     yield [normal(1.0), gradient, zeros, zeros, 1, 0.01, 0.3]
     for step, size, dtype in (
         (4, 1.0, torch.float64),

@@ -26,7 +26,7 @@ def _cross_entropy_inputs(generator: Generator) -> Cases:
 
     yield [normal(7, 5).double() * 5.0, labels(7, 5)]
     yield [normal(7, 5), labels(7, 5)]
-    # In 32 bits, where e^300 is infinite and e^-120 is 0, and 300 keeps five decimals.
+    # In float32, e^300 is infinite and e^-120 is 0, but 300 keeps five decimals.
     yield [normal(4, 5) + 300.0, labels(4, 5), 0.2]
     apart = 800.0 * normal(5, 4).argsort(dim=1)
     yield [normal(5, 4).double() - apart, labels(5, 4), 0.1]  # e^-800 is 0

@@ -1,4 +1,4 @@
-"""What the exercises of chapter 8 ask."""
+"""The questions of chapter 8's exercises."""
 
 import math
 

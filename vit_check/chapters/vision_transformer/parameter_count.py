@@ -18,7 +18,7 @@ def count(H: int, P: int, C: int, K: int, D: int, L: int, M: int) -> int:
 
 
 def _count_inputs(generator: Generator) -> Cases:
-    # Sizes for which no two mistakes come to the same.
+    # Sizes for which all mistakes give different counts.
     for P, side, C, K, D, L in ((6, 5, 3, 7, 12, 3), (4, 3, 2, 11, 16, 5)):
         hidden = whole_number(generator, 5, 9) * D + D // 2
         yield [P * side, P, C, K, D, L, hidden]

@@ -1,4 +1,4 @@
-"""What the exercises of chapter 7 ask."""
+"""The questions of chapter 7's exercises."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ _COSTS = ("matrix_bytes", "all_heads_bytes", "matmul_macs", "projection_macs")
 
 
 def _four_costs(answer: Any) -> Any:
-    """Four costs by name, from an object, a dict or a tuple that holds them."""
+    """Return four costs by name, from an object, a dict or a tuple."""
     if isinstance(answer, Mapping):
         return {name: answer[name] for name in _COSTS if name in answer} or answer
     named = set(getattr(answer, "_fields", ())) & set(_COSTS)

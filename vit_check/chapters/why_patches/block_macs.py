@@ -16,7 +16,7 @@ def macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
 
 
 def _block_inputs(generator: Generator) -> Cases:
-    for ratio in (7, 5):  # for which no two mistakes come to the same
+    for ratio in (7, 5):  # for which all mistakes give different counts
         T, D = (whole_number(generator, *span) for span in ((31, 60), (70, 99)))
         yield [T, D, ratio]
         yield [T, D]
@@ -26,7 +26,7 @@ _PARTS = ("quadratic", "linear")
 
 
 def _two_parts(answer: Any) -> Any:
-    """Both parts by name, from a dict or a tuple that holds them."""
+    """Return both parts by name, from a dict or a tuple."""
     if isinstance(answer, Mapping) and set(answer) == set(_PARTS):
         return {name: answer[name] for name in _PARTS}
     if isinstance(answer, (tuple, list)) and len(answer) == len(_PARTS):

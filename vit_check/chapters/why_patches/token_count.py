@@ -25,7 +25,7 @@ _SIZES_UNNAMED = "a ValueError that does not name the sizes"
 def _count_or_refuse(
     count: Any, image_size: Size, patch_size: Size, by_what: bool = False
 ) -> Any:
-    """The count; for patches that do not fit, that it refuses them, or by what."""
+    """Return the count or, if patches do not fit, that it is refused, and how."""
     fits = _sides_fit(image_size, patch_size)
     try:
         found = count(image_size, patch_size)
@@ -82,7 +82,7 @@ def _runs(count: Any, image_size: Size, patch_size: Size) -> bool:
 
 
 def _is_count(found: Any) -> bool:
-    """Whether it is a number of patches, and no None, False, 0 or error in its place"""
+    """Return whether it counts patches, and is no None, False, 0 or error."""
     if isinstance(found, torch.Tensor) and found.numel() == 1:
         found = found.item()
     return isinstance(found, int | float) and found > 0 and found is not True
@@ -100,13 +100,13 @@ def _counting_inputs(generator: Generator) -> Cases:
     yield [224, 16]
     yield [rows * side, side]
     yield [(rows * side, (rows + more) * side), side]
-    yield [(63, 44), (7, 4)]  # for which no two mistakes come to the same
+    yield [(63, 44), (7, 4)]  # for which all mistakes give different counts
     yield [((rows + more) * 7, rows * 4), (7, 4)]
     yield [12 * rows, (4, 6)]
     yield [600, 16]
     yield [(2 * side, 5 * side - 1), side]
     yield [(5 * side - 1, 2 * side), side]
-    yield [(40, 90), 20]  # the area is that of nine patches
+    yield [(40, 90), 20]  # its area is that of nine patches
     yield [(40, 90), 20, True]
     yield [(10 * side + 1, 4 * side), side, True]
 
