@@ -40,7 +40,7 @@ TABLE_OR_FENCE = re.compile(r"(?:^\|.*\n?)+|^```text\n(?:.*\n)*?```", re.MULTILI
 
 @dataclass
 class Section:
-    """What stands between one heading and the next, of any level."""
+    """The content between one heading and the next, of any level."""
 
     title: str
     anchor: str
@@ -303,7 +303,7 @@ def printed(cell: dict[str, Any]) -> Iterator[str]:
 
 
 def written(cell: dict[str, Any]) -> Iterator[str]:
-    """Yield what of a cell goes on the board: tables of a text, outputs of code."""
+    """Yield a cell's parts for the board: tables of a text, outputs of code."""
     if cell["cell_type"] == "markdown":
         found = TABLE_OR_FENCE.findall("".join(cell["source"]))
         yield from (part.strip() for part in found)

@@ -79,7 +79,7 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
     facts = {"image_size": model.patch_embed.image_size}
     facts |= asdict(model.preprocessing) if model.preprocessing else {}
     texts = {name: json.dumps(fact) for name, fact in facts.items()}
-    # whoever quantises it would be asked for what PyTorch has done already
+    # otherwise a quantiser asks for a preparation that PyTorch has done already
     texts["onnx.quant.pre_process"] = "onnxruntime.quant"
     set_model_props(onnx_model, texts)
     content = onnx_model.SerializeToString()

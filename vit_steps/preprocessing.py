@@ -1,4 +1,4 @@
-"""From a photograph to a model's input: size, channels, mean and standard deviation."""
+"""Turn a photograph into a model's input: size, channels, mean, standard deviation."""
 
 import os
 from dataclasses import dataclass

@@ -191,7 +191,7 @@ class TrainingState:
 
     @cached_property
     def settings(self) -> dict[str, dict[str, Any]]:
-        """Return what must be the same when a training goes on, as JSON has it.
+        """Return the settings that a resumed training must share, as JSON has them.
 
         Of the training images these are number, shape, classes, labels and transform,
         where the data has them; the labels are 12 digits of their sha256.

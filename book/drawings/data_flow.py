@@ -81,7 +81,7 @@ def of_patches(config: ViTConfig) -> list[tuple[int, ...]]:
 
 
 def in_a_block(small: ViTConfig, base: ViTConfig) -> list[Step]:
-    """Return the steps of a block; their x count from its left edge."""
+    """Return the steps of a block; x is measured from the block's left edge."""
     found = []
     for config in (small, base):
         tokens, h = config.cost().steps[2].shape[0], config.num_heads

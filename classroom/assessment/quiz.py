@@ -1,4 +1,4 @@
-"""What a question of the quiz is. The questions themselves are in ``questions``."""
+"""The parts of a quiz question; the questions themselves are in ``questions``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Ask:
-    """What the function of a question returns for one of its cases.
+    """One case of a question, as the question's function returns it.
 
     Texts are Markdown. ``wrong`` has three answers, each with the mistake that leads to
     it, and ``why`` says why the right one is right.

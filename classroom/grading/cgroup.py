@@ -23,7 +23,7 @@ NEEDED = {"cpu", "memory", "pids"}
 
 @dataclass(frozen=True)
 class Cgroup:
-    """One group, named by the folder in which the kernel shows it."""
+    """A group, named by the folder in which the kernel shows it."""
 
     path: Path
 

@@ -104,7 +104,7 @@ class Reader:
 
     @property
     def waiting(self) -> bool:
-        """Whether there is anything to read."""
+        """True if there is anything to read."""
         return bool(self._newest)
 
     def read(self) -> None:

@@ -26,7 +26,7 @@ def sets_text(releases: Iterable[NotebookNode]) -> str:
 
 
 def stale_sets(releases: Iterable[NotebookNode], write: bool = True) -> list[Path]:
-    """Return the file of the sets in a list if it was not theirs, and write it."""
+    """Write the file of the sets if it was out of date, and return it in a list."""
     text = sets_text(releases) + "\n"
     if SETS.exists() and SETS.read_text(encoding="utf-8") == text:
         return []

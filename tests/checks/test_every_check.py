@@ -282,7 +282,7 @@ def asleep(*arguments, **named):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """Wait a shorter time than usual for an answer to end, and to hear that it must."""
+    """Wait a shorter time than usual for an answer to end, and then to stop."""
     monkeypatch.setattr("vit_check.engine.watching.CPU_SECONDS", 1.0)
     monkeypatch.setattr("vit_check.engine.watching.STOP_SECONDS", 0.5)
 
@@ -526,7 +526,7 @@ def test_sizes_are_checked():
 
 
 def shapes_of(value):
-    """Return what a cache may know a value by: its shape, and what is no tensor."""
+    """Return the key by which a cache might know a value: shapes, and other values."""
     if isinstance(value, torch.Tensor):
         return tuple(value.shape)
     if isinstance(value, dict):
@@ -536,8 +536,8 @@ def shapes_of(value):
     return value if isinstance(value, int | float | str) else type(value)
 
 
-# Those that are given numbers alone, which a cache may well know, or whose result is
-# the same whatever the numbers are.
+# Checks whose arguments are numbers alone, which a cache may well know, or whose result
+# does not depend on the numbers.
 NUMBERS_ALONE = {
     "attention_cost",
     "batch_shares",

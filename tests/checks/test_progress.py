@@ -16,7 +16,7 @@ from vit_steps import MultiHeadAttention
 
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
-    """As after a start of the kernel, outside a notebook."""
+    """Begin each test as after a start of the kernel, outside a notebook."""
     before = said.SAID[:]
     said.SAID.clear()
     monkeypatch.delitem(sys.modules, "IPython", raising=False)

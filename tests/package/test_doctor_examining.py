@@ -1,4 +1,4 @@
-"""Each fault that is planted is named, and what is sound is not accused."""
+"""Test that each planted fault is named, and that a sound model is not accused."""
 
 import copy
 import io

@@ -57,8 +57,8 @@ def dinov3(**overrides):
 
 
 V, W, D = "VisionTransformer", "VariantVisionTransformer", "DistilledVisionTransformer"
-# A family, as in the table: our class, the remark there, timm's models, and those of
-# transformers with what no tensor of theirs tells.
+# For each family of the table: our class, the table's remark, timm's models, and those
+# of transformers with what their tensors do not show.
 LOADS = {
     "ViT, also without a head: MAE, DINO": (
         V,
@@ -184,8 +184,8 @@ LOADS = {
         plain(hugging("IJepaModel", "IJepaConfig")),
     ),
 }
-# A family that is not ours, as in the table: what it has, timm's models, and the tensor
-# that shows it.
+# For each family of the table that ours cannot be: what it has, timm's models, and the
+# tensor that shows it.
 REFUSED = {
     "RoPE-ViT, mixed": (
         "rotary positions with learned angles",
@@ -388,7 +388,7 @@ def test_what_no_tensor_tells_moves_the_logits_if_it_is_wrong(order, untold):
     ],
 )
 def test_the_real_shapes_are_timms(name):
-    """All blocks without numbers, and one of them with numbers."""
+    """Compare with all blocks on the meta device, and one with numbers."""
     untold = dict(rope="indexed") if "rope" in name or "eva02" in name else {}
     with torch.device("meta"):
         theirs = optional.timm().create_model(name)

@@ -1300,7 +1300,7 @@ def flowing(shared):
 
 @pytest.fixture(scope="module")
 def every_step():
-    """What the model hands from part to part for each picture, in float64."""
+    """The tensors that the model hands from part to part, for each picture."""
     from book.drawings.data_flow import PICTURES
     from vit_steps import VisionTransformer, data
     from vit_steps.checkpoint import read_checkpoint

@@ -182,9 +182,10 @@ def in_halves(
 
 
 def _without_prefix(state_dict: StateDict) -> StateDict:
-    """Return a state dict without what is before the name of its patch embedding.
+    """Return a state dict without a prefix of all its names, such as ``module.``.
 
-    A head may be outside the backbone, and have only the first part of the prefix.
+    The prefix is found at the patch embedding. A head may be outside the backbone, and
+    have only the first part of it.
     """
     check_state_dict(state_dict)
     patches = "|".join(t for t in OURS if OURS[t] == "patch_embed.proj.{p}")

@@ -1,4 +1,4 @@
-"""What followed the Vision Transformer: DeiT, Swin, and a plain ViT of today."""
+"""Successors of the Vision Transformer: DeiT, Swin, and a plain ViT of today."""
 
 from vit_steps.variants.distillation import DistilledConfig as DistilledConfig
 from vit_steps.variants.distillation import (

@@ -41,7 +41,7 @@ MLPKind = Literal["gelu", "gelu_tanh", "quick_gelu", "swiglu"]
 
 
 class QuickGELU(nn.Module):
-    """x·σ(1.702x), which CLIP's code takes for a GELU (arXiv 1606.08415, section 2)."""
+    """x·σ(1.702x), which CLIP's code has for a GELU (arXiv 1606.08415, section 2)."""
 
     def forward(self, x: Tensor) -> Tensor:
         return x * torch.sigmoid(1.702 * x)

@@ -1,8 +1,8 @@
 """Answers as students and tutorials write them: right ones and wrong ones.
 
-Each file has those of the check of its name. ``wrong`` names the mistake that the check
-has to find, and so does a table above a right answer, as known mistakes are written,
-for wrong ones that are this one with a small change:
+Each file has the answers to the check of its name. ``wrong`` names the mistake that the
+check has to find. A table above a right answer holds wrong ones that differ from it by
+a small change, in the form of known mistakes:
 
     @right
     @wrong_edits('''
@@ -13,8 +13,8 @@ for wrong ones that are this one with a small change:
     @wrong("view instead of transpose")
     def by_view(images, patch_size): ...
 
-``right_edits`` does the same for answers that are right another way, below the answer;
-the names say in which.
+``right_edits``, below an answer, does the same for other right ones; a row's name says
+how it differs.
 """
 
 import sys
