@@ -19,7 +19,7 @@ from vit_steps.training import train_step
 
 @dataclass
 class Part:
-    """Images in a random order: all that are compared, and the first to be shown."""
+    """A data set's images in random order: all are compared, the first are shown."""
 
     images: Tensor  # (m, C, H, W)
     shown: Tensor  # (m,), their labels

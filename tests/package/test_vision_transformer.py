@@ -329,7 +329,7 @@ def test_one_batch_can_be_learned_by_heart():
 def test_compiles_whole(need_weights):
     model = small()
     images = torch.rand(2, 3, 12, 8)
-    # "aot_eager" traces the graph, which the model decides, without compiling C++
+    # "aot_eager" traces the graph, which depends on the model, and compiles no C++
     compiled = torch.compile(model.encode, fullgraph=True, backend="aot_eager")
     tokens, weights = compiled(images, need_weights=need_weights)
     expected, other = model.encode(images, need_weights=need_weights)
