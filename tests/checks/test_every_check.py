@@ -110,7 +110,7 @@ MODULES = [name for name in CHECKS if isinstance(CHECKS[name], ModuleCheck)]
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_each_mistake_of_a_module_fits_and_changes_what_comes_out(name):
+def test_each_mistake_of_a_module_fits_and_changes_the_output(name):
     """A judge passes over a mistake that raises, so a row that does not fit is dead."""
     module = CHECKS[name]
     readings = [reading for answer in RIGHT[name] for reading in _read(module, answer)]
@@ -436,7 +436,7 @@ def test_a_deep_recursion_limit_does_not_hang():
     assert sys.getrecursionlimit() == before
 
 
-def test_what_an_answer_sets_is_put_back():
+def test_settings_that_an_answer_changes_are_restored():
     functions = torch.softmax, nn.functional.softmax, torch.Tensor.softmax
     functions += torch.isclose, nn.Module.train
 

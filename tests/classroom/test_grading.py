@@ -109,7 +109,7 @@ def test_what_was_tampered_with_is_reported(graded):
 
 @in_sandbox
 @pytest.mark.parametrize("name", [kind.name for kind in (*honest(), *edited())])
-def test_nobody_honest_is_accused(name, graded):
+def test_honest_students_are_not_accused(name, graded):
     """This holds whatever an editor, a drive or a platform has done to a notebook."""
     result, mark = graded[1][name]
     assert not result.tampered

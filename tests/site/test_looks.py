@@ -32,7 +32,7 @@ def links_of(page):
 
 
 @every_chapter
-def test_the_map_stands_under_the_title_with_one_part_lit(chapter):
+def test_the_map_is_under_the_title_with_one_part_lit(chapter):
     links = links_of(chapter)
     numbers = [int(link["data-chapter"]) for link in links]
     assert sorted(numbers) == list(range(len(CHAPTERS)))
@@ -75,7 +75,7 @@ def test_the_map_is_described():
 
 
 @pytest.mark.parametrize("page", ["book/intro", *CHAPTERS])
-def test_no_id_stands_twice(page):
+def test_no_id_occurs_twice(page):
     document = page_soup(page)
     counted = Counter(tag["id"] for tag in document.find("article").find_all(id=True))
     assert [name for name, times in counted.items() if times > 1] == []
