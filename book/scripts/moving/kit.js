@@ -277,7 +277,7 @@ export class Figure {
   }
 
   /**
-   * Lets mouse and finger drag a place of the drawing as well as the slider of steps, from 0 at its left edge to high.
+   * Lets a place of the drawing be dragged like the slider of steps, from 0 at its left edge to high.
    * @param {string} name
    * @param {Place} place
    * @param {{high: number, value: () => number, change: (number: number) => void}} about
