@@ -270,7 +270,7 @@ class Lesson:
         return "\n\n".join([f"**On the board**, from {links}:", *parts])
 
     def section_of(self, cell: dict[str, Any]) -> Section:
-        """Return the section in which a cell stands or, for a text, ends."""
+        """Return the section in which a cell is or, for a text, that at its end."""
         until = self.cells[: self.cells.index(cell) + 1]
         texts = ["".join(one["source"]) for one in until if one["cell_type"] != "code"]
         heading = re.findall(r"^#{1,3} (.+)$", "\n".join(texts), re.MULTILINE)[-1]

@@ -30,7 +30,7 @@ def _found_in(
     """Return the checks that are in files of their own, each named like its check.
 
     Args:
-        taken: files, each with what is read in its place.
+        taken: returns what is read in place of a file.
 
     Raises: ValueError if there are two of one name.
     """

@@ -318,7 +318,7 @@ def _with_name(name: str, one: ExerciseSet | None, told: bool) -> ExerciseSet:
     """Return the set with a cell of this name: the one worked on, or the only one.
 
     Args:
-        told: whether the student has named the set, so that no other is meant.
+        told: whether the student has named the set, so that only this one is meant.
     """
     if one is not None and one.named(name):
         return one

@@ -45,7 +45,7 @@ FINER = {"grey": 0.001, "reads": 0.001, "scores": 0.005}
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the model, and where it stands in the picture, from x to x."""
+    """A step of the model, and its place in the picture, from one x to another."""
 
     name: str
     letters: str

@@ -32,7 +32,7 @@ class Source:
 
     function: Callable[..., Ask]
     chapter: int
-    belief: str  # what somebody believes who answers it wrong
+    belief: str  # the misconception behind a wrong answer
     cases: tuple[tuple[Any, ...], ...]
 
     @property
@@ -52,7 +52,7 @@ def about(
     """Enter a function in the bank as a question on a chapter.
 
     Args:
-        belief: what somebody believes who answers it wrong.
+        belief: the misconception behind a wrong answer.
         cases: the arguments, a tuple or a single one, for which the question is asked:
             those of form A, those of form B, and more to draw from.
     """

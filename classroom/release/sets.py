@@ -37,7 +37,7 @@ def stale_sets(releases: Iterable[NotebookNode], write: bool = True) -> list[Pat
 
 def _set(released: NotebookNode) -> dict[str, Any]:
     number, title = _read(TITLE, released.cells[0].source)
-    # what stands in front of the first task is a task without a title
+    # the part before the first task is a task without a title
     tasks: list[dict[str, Any]] = [
         {"number": 0, "title": "", "minutes": 0, "cells": []}
     ]

@@ -506,7 +506,7 @@ def test_an_error_for_other_numbers_is_said():
 
 
 class InOneVector(nn.Module):
-    """An MLP whose numbers all lie in one parameter, as nobody else would keep them."""
+    """An MLP with all its numbers in one parameter, which is unusual."""
 
     def __init__(self, embed_dim, hidden_dim):
         super().__init__()

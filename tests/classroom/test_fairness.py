@@ -239,7 +239,7 @@ def running_in_a_sandbox(code):
 
 @in_sandbox
 def test_all_processes_in_a_sandbox_are_seen_and_no_others():
-    """The sandbox's own /proc is read, which is never taken for another one later."""
+    """The sandbox's own /proc is read, even if its path means another one later."""
     code = "import os\n[os.fork() for _ in range(3)]\nprint(flush=True)\ninput()"
     with running_in_a_sandbox(code) as process:
         for _ in range(8):

@@ -351,7 +351,7 @@ def test_a_proof_holds_until_something_changes(proofs, monkeypatch):
 
 
 def test_solutions_that_a_busy_machine_starves_are_run_again(proofs):
-    """They run by themselves, with more patience; only then is the machine refused."""
+    """They run alone and with more patience before the machine is refused."""
     prove, runs, failures, starved = proofs
     starved += [True, True]
     prove(QUICK)

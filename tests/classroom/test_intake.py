@@ -333,13 +333,15 @@ def other(tmp_path):
     [
         ("ada_8_800_7_900_x.ipynb", "8", "the work of ada_8 or ada_8_800_7,"),
         ("m_7_900_ada_8_800_x.ipynb", "7", "the work of m_7 or m_7_900_ada_8,"),
-        # A file on Canvas with Blackboard's signs, or Blackboard's own.
+        # On Canvas a file's name with Blackboard's signs, or on Blackboard this very
+        # name.
         (
             "ada_8_800_m_attempt_2024-09-24-21-26-05_x.ipynb",
             "",
             "the work of ada_8 or ada_8_800_m,",
         ),
-        # A name on Moodle with Brightspace's signs, or a file on Brightspace.
+        # On Moodle a student's name with Brightspace's signs, or on Brightspace a
+        # file's.
         (
             f"{BRIGHT} - M_501_assignsubmission_file_x.ipynb",
             "501",
@@ -815,7 +817,7 @@ def dated(place, files):
 
 
 def test_the_handout_beside_the_answer_is_not_graded(exercises, tmp_path):
-    """It may be newer, and it may have been run."""
+    """The handout may have a later date than the answer, and may have been run."""
     run = solved(exercises, 0)
     for one in run.cells:
         if one.cell_type == "code":

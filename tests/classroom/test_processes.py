@@ -49,7 +49,7 @@ def test_one_that_takes_too_long_is_killed():
 
 
 def note_others(folder):
-    """Wait for another, or until nobody is left to come; then count who is there."""
+    """Wait for another process, or until none is left to come, and count those here."""
     (folder / f"{os.getpid()}").touch()
     (folder / f"{os.getpid()} came").touch()
 

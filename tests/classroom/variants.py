@@ -78,7 +78,7 @@ def run(nb, answers=None):
     """Run a set and return what its checks say: grade_id -> sentence, None if right.
 
     Args:
-        answers: a set whose solutions stand in the place of the notebook's own.
+        answers: a set whose solutions replace the notebook's own.
     """
     if answers is not None:
         own = {c.id: c.source for c in answers.cells if is_solution(c)}

@@ -112,7 +112,7 @@ def read(theirs):
 
 
 def pair(other):
-    """Return somebody else's model, and ours with its weights."""
+    """Return a model of another library, and ours with its weights."""
     build, untold = OTHERS[other]
     theirs = build()
     state_dict = read(theirs)

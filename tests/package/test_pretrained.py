@@ -322,7 +322,7 @@ def resampled(pos_embed, old, new):
     return resample(pos_embed, list(new), list(old), num_prefix_tokens=1)
 
 
-# As many patches in both, like 14×14 and 7×28, or 24×24 and 18×32.
+# Two grids with as many patches, like 14×14 and 7×28, or 24×24 and 18×32.
 @pytest.mark.parametrize(("old", "new"), [((6, 6), (4, 9)), ((6, 6), (9, 4))])
 def test_a_square_grid_is_not_copied_to_another_grid_of_as_many(old, new):
     state_dict = wide(*old).state_dict()

@@ -721,7 +721,7 @@ def _shapes(parameters: Sequence[tuple[str, Tensor]]) -> str:
 
 
 def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:
-    """Return the parameters that a reading leaves out, told by their values."""
+    """Return the parameters that a reading leaves out, recognised by their values."""
     read = torch.cat([value.flatten() for value in weights.values()])
     more = [p for p in parts if not torch.isin(p.value.flatten()[:1], read).all()]
     if not more:

@@ -162,7 +162,7 @@ def numbers(
 
 
 def _entries(block: list[str]) -> list[str]:
-    """Return a block's first line and its lines with two spaces, each with its rest."""
+    """Return the lines of a block, each joined with those below it that go on."""
     found = [block[0]]
     for line in block[1:]:
         if line.startswith("    "):

@@ -397,10 +397,7 @@ def _side_by_side(heads: Sequence[Linear]) -> Linear:
 def _readings_of(
     q: Linear, k: Linear, v: Linear, proj: Linear, ordered: bool
 ) -> Iterator[Weights]:
-    both = (
-        False,
-        True,
-    )  # of q, k and v, nobody writes x @ W for some, x @ W.T for others
+    both = (False, True)  # for q, k and v alike: either x @ W or x @ W.T
     of_inputs = both if any(m.turned for m in (q, k, v)) else both[:1]
     of_proj = both if proj.turned else both[:1]
     for turn, turn_proj in itertools.product(of_inputs, of_proj):

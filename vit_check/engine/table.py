@@ -143,7 +143,7 @@ class Edited:
 
     Args:
         right: the answer.
-        code: the edits of a row, or the expression behind ``=``.
+        code: the edits of a row, or the expression after ``=``.
         parts: functions that it calls and that may be edited too.
         named: more names that the code may use.
     """
@@ -179,7 +179,7 @@ class Edited:
 
 
 def source_of(function: Answer) -> str:
-    """Return the source of a function or class, as it stands in its file.
+    """Return the source of a function or class, as in its file.
 
     Its decorators are left out.
     """

@@ -67,5 +67,5 @@ def _edits(answer, table, named):
 
 
 def made(answer):
-    """Return the answer; one that is edited is made now."""
+    """Return an answer; make it first if it is an edited one."""
     return answer.answer if isinstance(answer, Edited) else answer

@@ -2,7 +2,7 @@
 
 /** @import { Model, Pictures, Written } from "./types.d.ts" */
 
-/** What the data scripts have brought, by name. */
+/** The contents of the data scripts, by name. */
 const received = (globalThis.vitData ??= {});
 
 /** @type {Map<string, Model>} */
