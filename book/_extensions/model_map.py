@@ -76,6 +76,9 @@ def drawing(app: Sphinx, page: str) -> str:
     for style in svg.findall(f"{SVG}style[@class='alone']"):
         svg.remove(style)
     here = chapter_of(page)
+    if here is not None and here not in links:
+        wanted = f'expected a link with data-chapter="{here}"'
+        raise ExtensionError(f"{DRAWING.name}: chapter {here} has no place, {wanted}")
     if here is not None:
         for part in svg.iterfind(f".//*[@data-chapter='{here}']"):
             part.set("class", f"{part.get('class', '')} lit")
