@@ -149,7 +149,7 @@ def as_handed_out(drawn: dict[int, Callable[[str], str]]) -> None:
     """Take the sets of a variant.
 
     Args:
-        drawn: by a set's number, from a cell to what it is in the variant.
+        drawn: for a set's number, a function from its cells to the variant's.
     """
     _DRAWN.clear()
     _DRAWN.update(drawn)

@@ -399,7 +399,7 @@ def batch_built_in(record: Record, batch: int) -> Finding | None:
     """Return a finding if one sample has as many outputs as the whole batch.
 
     Args:
-        batch: how many there are in the whole.
+        batch: the number of samples in the whole batch.
     """
     together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
     for output, one in zip(together, alone, strict=False):

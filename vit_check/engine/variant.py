@@ -69,7 +69,7 @@ class Variant:
         self._any = re.compile("|".join(map(_pattern, longest_first)) or "(?!)")
 
     def text(self, text: str) -> str:
-        """Return a text with what is drawn in the place of what is there today."""
+        """Return a text with drawn pieces in the place of today's."""
         return self._any.sub(lambda found: self._drawn(found[0]), text)
 
     def found_in(self, text: str) -> set[str]:

@@ -190,7 +190,7 @@ class _Clock:
             self.thread = time.pthread_getcpuclockid(threading.get_ident())
 
     def computed(self) -> float:
-        """Return the thread's seconds, or else the process's."""
+        """Return the thread's seconds; on systems without its clock, the process's."""
         if self.thread is not None:
             with contextlib.suppress(OSError):  # the thread has ended
                 return time.clock_gettime(self.thread)

@@ -50,8 +50,8 @@ export class PhotographRun {
   }
 
   /**
-   * Returns the tokens after a block, counted from 0; of the number of blocks, after the final norm; of -1, the
-   * embedded patches with their positions.
+   * Returns the tokens after a block, counted from 0. -1 is for the embedded patches with their positions, the number
+   * of blocks for the tokens after the final norm.
    * @type {(block?: number) => Float32Array}
    */
   tokens(block = this.model.blocks) {

@@ -550,7 +550,7 @@ export async function photographStage(model, { photos, common }) {
   }
 
   /**
-   * Returns what bets ask for.
+   * Returns the facts on which bets are decided.
    * @type {() => Facts}
    */
   function facts() {
