@@ -194,7 +194,7 @@ class Lesson:
                 return question
         raise self.error(f"the quiz has no question {self.said['exit']}")
 
-    # What the sheet says, as Markdown for a page in book/.
+    # The contents of a sheet, as Markdown for a page in book/.
 
     @property
     def title(self) -> str:

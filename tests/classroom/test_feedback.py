@@ -1,6 +1,6 @@
 """Test the feedback pages: they show a student's work, and run nothing of it.
 
-A page that cannot be made costs no other student theirs.
+If one student's page cannot be made, all others are.
 """
 
 import itertools

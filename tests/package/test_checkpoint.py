@@ -3,6 +3,7 @@ import io
 import json
 import os
 import pickle
+import re
 import stat
 import struct
 import subprocess
@@ -159,6 +160,13 @@ def test_checking_a_path_changes_no_file(tmp_path):
 def test_a_missing_file_is_named_with_the_models_that_ship():
     with pytest.raises(FileNotFoundError, match="got 'nowhere', expected a file, or"):
         read_checkpoint("nowhere")
+    for of_class in (VisionTransformer, VariantVisionTransformer):
+        with pytest.raises(FileNotFoundError) as caught:
+            of_class.from_pretrained("nowhere")
+        names = rf"[:;] ([\w, -]+) \({of_class.__name__}\)"
+        listed = re.search(names, str(caught.value))[1]
+        for name in listed.split(", "):
+            assert type(of_class.from_pretrained(name)) is of_class
 
 
 def test_the_weights_of_others_are_sent_elsewhere(tmp_path):
@@ -245,7 +253,9 @@ NO_CHECKPOINT = {
 @pytest.mark.parametrize("damage", NO_CHECKPOINT)
 def test_other_files_are_refused(model_file, built, damage):
     model_file.write_bytes(NO_CHECKPOINT[damage](model_file.read_bytes()))
-    assert "damaged, or not a safetensors file" in refused(model_file, built)
+    message = refused(model_file, built)
+    assert "damaged, or not a safetensors file" in message
+    assert message.endswith("load_weights takes what torch.load reads from a pickle")
 
 
 def test_a_folder_is_refused(tmp_path):

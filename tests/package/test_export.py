@@ -71,6 +71,8 @@ def test_positions_are_resized_as_for_a_model_of_that_size(size):
 def test_any_size_says_what_it_does_not_take():
     with pytest.raises(ValueError, match="images: got .*13, 8.* expected .* 3×4"):
         any_size(small())(torch.rand(1, 3, 13, 8))
+    with pytest.raises(ValueError, match="images: got .*0, 8.* expected .* at least 1"):
+        any_size(small())(torch.rand(1, 3, 0, 8))
     variant = VariantVisionTransformer(VariantConfig(image_size=16, embed_dim=12))
     with pytest.raises(
         ValueError, match="config: got a VariantConfig, expected a ViTConfig"

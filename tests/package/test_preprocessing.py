@@ -148,6 +148,7 @@ def test_files_that_are_not_images_are_refused(tmp_path):
         ((0.5,), (0.1,), (1, 2), "classes: got .*, expected different names"),
         ((0.5,), (0.1,), ("a", "a"), "classes: got .*, expected different names"),
         ((0.5,), (0.1,), "cat", "classes: got cat, expected different names"),
+        ((0.5,), (0.1,), None, "classes: got None, expected different names"),
     ],
 )
 def test_wrong_normalisations_are_refused(mean, std, classes, sentence):

@@ -257,6 +257,11 @@ def test_drop_and_keep_refuse_names_that_are_not_there(arguments, message):
         P.load_weights(small(), small().state_dict(), **arguments)
 
 
+def test_none_drops_and_keeps_nothing():
+    model = P.load_weights(small(), small(std=1.0).state_dict(), drop=None, keep=None)
+    assert model.norm.weight.std() > 0.1
+
+
 def test_half_precision_is_loaded_into_float32():
     state_dict = {n: t.half() for n, t in small(std=1.0).state_dict().items()}
     model = P.load_weights(small(), state_dict)
@@ -273,14 +278,16 @@ def test_half_precision_is_loaded_into_float32():
             lambda weight: weight.to(torch.int8),
             r"int8 \(12,\) for 'norm.weight', expected",
         ),
+        (lambda weight: weight.to("meta"), "'norm.weight' is sparse or meta, expected"),
+        (torch.Tensor.to_sparse, "'norm.weight' is sparse or meta, expected"),
     ],
-    ids=["nan", "inf", "int8"],
+    ids=["nan", "inf", "int8", "meta", "sparse"],
 )
 def test_numbers_that_are_not_finite_floats_are_refused(change, message):
     model, state_dict = small(), small().state_dict()
     state_dict["norm.weight"] = change(state_dict["norm.weight"].clone())
     before = copy.deepcopy(model.state_dict())
-    with pytest.raises(ValueError, match=f"the weights: got .*{message}"):
+    with pytest.raises(ValueError, match=f"the weights: .*{message}"):
         P.load_weights(model, state_dict)
     assert all(torch.equal(before[n], t) for n, t in model.state_dict().items())
 
@@ -586,6 +593,10 @@ def test_the_papers_own_files_are_read_by_timm(tmp_path):
         (
             lambda s: s | {"epoch": 3},
             "'epoch' is a int, expected a tensor; leave it out",
+        ),
+        (
+            lambda s: {name: tensor.numpy() for name, tensor in s.items()},
+            "'cls_token' is a ndarray, expected a tensor; .* torch.from_numpy",
         ),
     ],
 )

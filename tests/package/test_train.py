@@ -282,6 +282,16 @@ def pictures(tmp_path):
 FOLDER = "--data folder --epochs 1 --embed-dim 24 --depth 1 --num-heads 2".split()
 
 
+def test_other_files_are_another_training(pictures, tmp_path, capsys):
+    state = ["--checkpoint", str(tmp_path / "state.safetensors")]
+    options = [*FOLDER, "--image-size", "16", "--root", str(pictures), *state]
+    assert main(options) == 0
+    for path in (pictures / "red").iterdir():
+        path.rename(path.with_name(f"other-{path.name}"))
+    assert main([*options, "--resume"]) == 1
+    assert "was made with files " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "options, tokens",
     [([], 65), (["--image-size", "32"], 17), (["--image-size", "32x64"], 33)],

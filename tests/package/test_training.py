@@ -779,7 +779,7 @@ def test_data_without_its_two_parts_is_refused(data, kind):
     "dataset, match",
     [
         (DataLoader(stripes().train), "^dataset: got DataLoader, expected a data set"),
-        (stripes(), "^dataset: got SimpleNamespace, expected a data set; types.S"),
+        (stripes(), "^dataset: got SimpleNamespace, expected a data set$"),
         (stripes(0).train, "^dataset: got no image, expected at least one"),
         (
             with_labels(torch.tensor([3])).train,
@@ -829,9 +829,14 @@ def test_other_models_are_neither_trained_nor_evaluated(model, match):
         evaluate(model, stripes().train)
 
 
+def test_a_model_without_parameters_is_evaluated():
+    model = nn.Sequential(nn.AdaptiveAvgPool2d((3, 1)), nn.Flatten())
+    assert 0 <= evaluate(model, stripes().validation).top1 <= 1
+
+
 def test_a_model_that_is_frozen_or_of_16_bits_is_not_trained():
     frozen = small_vit().requires_grad_(False)
-    with pytest.raises(RuntimeError, match="does not require grad"):
+    with pytest.raises(ValueError, match="model: got no parameter that requires a gra"):
         train(frozen, stripes(), QUICK, progress=False)
     for model in (small_vit().half(), small_vit().bfloat16()):
         with pytest.raises(ValueError, match="^model: got parameters of 16 bits"):

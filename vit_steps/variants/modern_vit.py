@@ -265,10 +265,7 @@ class VariantVisionTransformer(VisionTransformer):
     def encode(
         self, images: Tensor, need_weights: bool = False
     ) -> tuple[Tensor, list[Tensor]]:
-        """Return tokens and weights as ``VisionTransformer.encode`` does.
-
-        Shape: (B, C, H, W) -> (B, T, D), and L of (B, h, T, T)
-        """
+        """Return tokens and weights as ``VisionTransformer.encode`` does."""
         x = self.norm_pre(self.embed(images))  # (B, T, D)
         angles = self.angles(images)  # (T, d/2)
         weights_per_block = []
