@@ -11,9 +11,9 @@ def check_tensor(
 ) -> None:
     """Raise ValueError unless a value is a tensor of a shape.
 
-    In ``shape`` a capital letter is any length but 0 (the first may be 0 if the value
-    ``may_be_empty``), a small one any length at all, the same at each of its places,
-    and "..." any number of axes. The ``note`` ends the sentence of the error.
+    In ``shape`` a letter is any length, the same wherever it occurs, and "..." any
+    number of axes. A capital letter is not 0, except on the first axis of a value that
+    ``may_be_empty``. The ``note`` ends the sentence of the error.
     """
     expected = str(shape).replace("'", "")
     if not isinstance(value, Tensor):

@@ -480,7 +480,7 @@ def test_the_folder_in_a_zip_of_its_name_is_not_a_student(inside, exercises, tmp
 def test_a_platforms_folder_is_never_a_class(
     outer, lms_id, exercises, tmp_path, export
 ):
-    """This holds even if it is alone, and the zip has its name."""
+    """The folder may be the only one, and have the name of the zip."""
     files = {
         f"{outer}/ada/x.ipynb": dump(solved(exercises)),
         f"{outer}/bob/x.ipynb": dump(solved(exercises, 1)),

@@ -566,7 +566,7 @@ def test_a_folder_is_made_grey_on_demand(
 
 @pytest.fixture
 def colours(tmp_path):
-    """A trained model for red and blue, in the order that no folder has."""
+    """A trained model for red and blue, whose order is not a folder's."""
     config = ViTConfig(32, 8, num_classes=2, embed_dim=24, depth=1, num_heads=2)
     model = VisionTransformer(config)
     torch.nn.init.normal_(model.head.weight)
