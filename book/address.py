@@ -44,7 +44,7 @@ def badges(repository: Repository, path: str) -> str:
 
 
 def opened_as(path: str) -> str:
-    """Return the notebook that badges open: for one with solutions, the students'."""
+    """Return the notebook that a badge opens: the students', without solutions."""
     return path.replace("classroom/source/", "notebooks/exercises/")
 
 

@@ -129,7 +129,7 @@ class Deck:
         return found
 
     def notes(self, cells: list[NotebookNode], first: str = "") -> str:
-        """Return what the chapter says about cells and no slide before has told."""
+        """Return the chapter's text about cells, except what an earlier slide had."""
         last = self.places[cells[-1].id]
         after = [c for c in self.cells[last + 1 :] if is_text(c)][:1]
         before = [self.cells[self.places[cells[0].id] - 1]]

@@ -72,7 +72,7 @@ def without_links(markdown: str) -> str:
 
 
 def _symptom(cell: NotebookNode) -> Iterator[str]:
-    """Yield what a cell shows, and its code too, unless that would tell the bug."""
+    """Yield a cell's outputs, and its code too, unless that would give the bug away."""
     if "hide-input" not in cell.metadata.get("tags", []):
         yield f"<pre><code>{_escaped(cell.source)}</code></pre>"
     for output in cell.outputs:

@@ -25,7 +25,7 @@ FIVE_WEEKS = [*range(1, 10), 14]  # the sets of the course that the book plans
 
 @dataclass(frozen=True)
 class Worth:
-    """What an exercise set is worth."""
+    """The minutes and points of an exercise set."""
 
     number: int
     title: str

@@ -29,8 +29,9 @@ PLACE = Path("/autograder")
 # The defaults are 768 MB of memory, half a processor and 10 minutes, as is said in
 # https://gradescope-autograders.readthedocs.io/en/latest/troubleshooting/.
 CONTAINER = 768 * MIB
-GRADER = 300 * MIB  # of these for this process, with the judge, and for libraries
-# On its clock; on the wall at most 9 minutes, six times as long. The sets take 2 to 20.
+GRADER = 300 * MIB  # of these for this process, the judge and the libraries
+# Seconds on the notebook's own clock; by the wall clock at most six times as many, 9
+# minutes. The sets take 2 to 20 s.
 SECONDS = 90
 AGAIN = 150  # seconds of a first run after which a second one as long ends in time
 BUSY = (

@@ -36,7 +36,7 @@ class Section:
     title: str
     meaning: str
     entries: list[Entry]
-    folded: bool = False  # for there is nothing to do about it
+    folded: bool = False  # since nothing has to be done about it
 
 
 def write_report(

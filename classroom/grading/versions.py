@@ -24,7 +24,7 @@ from classroom.release.variant import seed_of
 
 LIKE_ENOUGH = 0.2
 INSTEAD = "was graded instead, by the same student and"
-DEEPEST = 3  # zips in each other
+DEEPEST = 3  # levels of zips inside zips
 LONGEST = 4 * MIB  # of a notebook that is looked into, to choose one of several
 
 
@@ -105,7 +105,7 @@ class Reader:
 
     @property
     def waiting(self) -> bool:
-        """Whether there is anything to read."""
+        """True if there is anything to read."""
         return bool(self._newest)
 
     def read(self) -> None:

@@ -255,7 +255,7 @@ class WindowsOf64(MultiHeadAttention):
         return torch.cat([attend(window)[0] for window in x.split(64, 1)], dim=1)
 
 
-def test_what_other_inputs_show_is_not_blamed_on_a_size():
+def test_a_fault_that_other_inputs_show_is_not_blamed_on_a_size():
     with pytest.raises(CheckFailed, match=r"expected \S+, for x \(1, 66, 20\)$"):
         check.multi_head_attention(WindowsOf64)
 

@@ -18,7 +18,7 @@ LAST = max(_sets())
 
 @pytest.fixture(autouse=True)
 def nothing_said(monkeypatch):
-    """As after a start of the kernel, outside a notebook."""
+    """Begin each test as after a start of the kernel, outside a notebook."""
     before = said.SAID[:]
     said.SAID.clear()
     monkeypatch.delitem(sys.modules, "IPython", raising=False)
@@ -108,7 +108,7 @@ def test_what_was_said_last_counts(printed):
     assert 'check.handed_out("attend_one_query")' in printed(check.status)
 
 
-def test_an_answer_that_was_right_and_is_no_more_is_not_right(printed):
+def test_an_answer_that_is_wrong_again_is_not_right(printed):
     check.softmax(softmax)
     failing(check.softmax, lambda scores: scores)
     assert state(printed(check.status, 4), 2) == "not right yet"
@@ -136,7 +136,7 @@ def test_two_answers_to_one_check_are_told_apart(printed):
     assert state(text, 5) == "not right yet"
 
 
-def test_a_name_that_is_no_text_does_no_harm(printed):
+def test_a_name_that_is_not_a_string_does_no_harm(printed):
     class Odd(nn.Module):
         __name__ = None
 
@@ -223,7 +223,7 @@ def test_a_name_is_looked_for_where_the_student_works(run, printed):
         ("handed_out", [0, 4], "exercises 4 have no code in a task of this number"),
     ],
 )
-def test_what_is_not_known_gets_a_sentence(function, arguments, sentence):
+def test_an_unknown_name_gets_a_sentence(function, arguments, sentence):
     with pytest.raises(ValueError) as refused:
         getattr(check, function)(*arguments)
     assert sentence in str(refused.value)

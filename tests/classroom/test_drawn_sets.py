@@ -146,7 +146,7 @@ def test_without_a_seed_nothing_is_drawn():
 
 
 def test_a_set_is_graded_as_the_seed_drew_it(tmp_path):
-    """One of another seed is not, for its student may have chosen it."""
+    """A set of another seed is left out, since its student may have chosen the seed."""
     path = SOURCES / "12_scale.ipynb"
     for student, seed in (("ada", 7), ("bob", 8), ("cy", None)):
         hand_in(tmp_path / "class" / student, Assignment(path, seed))

@@ -44,7 +44,7 @@ def test_axe_sees_a_colour_that_is_too_pale(tab, part):
     assert axe.find_colours(tab, "light")
 
 
-def test_axe_sees_what_is_no_colour(tab):
+def test_axe_finds_more_than_colours(tab):
     tab.goto((HTML / "book/notation.html").as_uri())
     nameless = "document.createElement('button')"
     tab.evaluate(f"document.querySelector('article').prepend({nameless})")

@@ -118,7 +118,7 @@ def test_a_figure_keeps_its_alt_text_its_size_and_its_caption(outputs):
     assert not outputs[1].find("figure") and outputs[1].find("img")["alt"]
 
 
-def test_a_drawing_stands_in_the_page_with_its_alt_text(outputs):
+def test_a_drawing_is_in_the_page_with_its_alt_text(outputs):
     figure = outputs[2].find("figure")
     svg, caption = figure.find_all(["svg", "figcaption"])
     assert svg["role"] == "img" and svg["aria-label"].startswith('A "square" & more')

@@ -143,7 +143,7 @@ def figure(*boxes, size=(600, 300)):
     return image
 
 
-def test_the_pictures_of_a_figure_are_found_and_its_titles_are_none():
+def test_the_pictures_of_a_figure_are_found_without_its_titles():
     two, below, title = (10, 40, 290, 200), (310, 40, 590, 200), (20, 10, 120, 25)
     found = panels.panels(figure(two, below, title))
     assert [picture.size for picture in found] == [(280, 160)] * 2

@@ -145,7 +145,7 @@ def test_the_code_and_its_colours_stay():
         assert coloured(folded.replace('<span class="folded">', "")) == coloured(html)
 
 
-def test_a_button_stands_in_the_codes_indentation():
+def test_a_button_has_the_codes_indentation():
     html = with_folds(highlighted(CELL), CELL, folds(CELL))
     assert re.findall(r'<span class="unfold-line">( *)<button', html) == [
         " " * fold.indent for fold in FOUND
@@ -215,7 +215,7 @@ def test_a_cell_with_words_of_its_own_keeps_them():
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_the_code_of_a_figure_stands_below_it(path):
+def test_the_code_of_a_figure_is_below_it(path):
     page = page_soup(f"notebooks/{path.stem}")
     for fold in page.select("div.cell > details.hide"):
         words = fold.summary.get_text().strip()

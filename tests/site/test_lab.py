@@ -785,7 +785,7 @@ def answered(look):
     return found and int(found[1])
 
 
-def test_bets_come_out_as_they_say_and_say_what_is_so(fresh):
+def test_bets_come_out_as_their_texts_say(fresh):
     look = panel(fresh, "attention")
     card = look.locator(".vl-challenge")
     for title, (right, before, after) in BETS.items():
@@ -1085,7 +1085,7 @@ def test_a_link_carries_the_state_without_filling_the_history(fresh):
     assert pressed.startswith("block 2, head 1:")
 
 
-def test_what_a_link_asks_for_in_vain_is_said(fresh):
+def test_unknown_parts_of_a_link_are_named(fresh):
     look = panel(fresh, "attention")
     fresh.evaluate("location.hash = 'digit=12&shuffle=1&colour=red'")
     drawn(fresh)
@@ -1346,7 +1346,7 @@ def test_search_is_at_hand_beside_a_hidden_sidebar(fresh):
     expect(fresh.get_by_placeholder("Search")).to_be_focused()
 
 
-def test_what_a_finger_presses_is_large_enough(browser, site):
+def test_buttons_are_large_enough_for_a_finger(browser, site):
     context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
     tab = context.new_page()
     tab.goto(site + PAGE)
@@ -1756,7 +1756,7 @@ def test_a_finger_drags_the_digit_on_a_phone(browser, site):
     context.close()
 
 
-def test_lab_opens_from_a_folder_and_asks_nobody(browser):
+def test_lab_opens_from_a_folder_without_a_request(browser):
     tab, requests = browser.new_page(), []
     tab.on("request", lambda request: requests.append(request.url))
     tab.goto((ROOT / "_build" / "html" / PAGE).as_uri())

@@ -6,11 +6,14 @@ Needs _build/html from `make book`; tests in a browser are skipped without one.
 import itertools
 import re
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image
+from sphinx.errors import ExtensionError
 
 from book._extensions import no_break_spaces, pictures
+from book._extensions.model_map import drawing
 from book._extensions.repository import Repository
 from tests.conftest import ROOT, read
 from tests.site.conftest import in_all_fonts
@@ -32,7 +35,7 @@ def links_of(page):
 
 
 @every_chapter
-def test_the_map_stands_under_the_title_with_one_part_lit(chapter):
+def test_the_map_is_under_the_title_with_one_part_lit(chapter):
     links = links_of(chapter)
     numbers = [int(link["data-chapter"]) for link in links]
     assert sorted(numbers) == list(range(len(CHAPTERS)))
@@ -47,6 +50,17 @@ def test_the_map_stands_under_the_title_with_one_part_lit(chapter):
 def test_the_map_on_the_first_page_lights_nothing():
     assert len(links_of("book/intro")) == len(CHAPTERS)
     assert not page_soup("book/intro").select(".model-map .lit, .has-lit")
+
+
+def test_a_chapter_without_a_place_on_the_map_is_named():
+    new = f"notebooks/{len(CHAPTERS)}_talking_heads"
+    app = SimpleNamespace(
+        env=SimpleNamespace(found_docs={*CHAPTERS, new}),
+        builder=SimpleNamespace(get_relative_uri=lambda page, other: other),
+    )
+    wanted = f'no place, expected a link with data-chapter="{len(CHAPTERS)}"'
+    with pytest.raises(ExtensionError, match=wanted):
+        drawing(app, new)
 
 
 def test_an_exercise_has_no_map():
@@ -75,7 +89,7 @@ def test_the_map_is_described():
 
 
 @pytest.mark.parametrize("page", ["book/intro", *CHAPTERS])
-def test_no_id_stands_twice(page):
+def test_no_id_occurs_twice(page):
     document = page_soup(page)
     counted = Counter(tag["id"] for tag in document.find("article").find_all(id=True))
     assert [name for name, times in counted.items() if times > 1] == []

@@ -327,7 +327,7 @@ def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
 
 
 @every_figure
-def test_whoever_wants_no_motion_gets_steps(visit, name):
+def test_a_reader_who_wants_no_motion_gets_steps(visit, name):
     figure = visit(name, reduced_motion="reduce")
     assert figure.get_by_role("button", name="Play").count() == 0
     moving = figure.evaluate(
@@ -517,7 +517,7 @@ def shown_patches(figure, name):
     )
 
 
-def test_each_block_leaves_of_the_cat_what_its_tokens_tell(visit):
+def test_the_cat_shows_what_each_block_leaves_of_its_tokens(visit):
     from book.drawings.residual_stream import BLOCKS, LEFT, STACKS, WIDE, stacks
 
     figure = visit("residual_stream", reduced_motion="reduce")
@@ -1309,7 +1309,7 @@ def flowing(shared):
 
 @pytest.fixture(scope="module")
 def every_step():
-    """What the model hands from part to part for each picture, in float64."""
+    """The tensors that the model hands from part to part, for each picture."""
     from book.drawings.data_flow import PICTURES
     from vit_steps import VisionTransformer, data
     from vit_steps.checkpoint import read_checkpoint
@@ -2143,7 +2143,7 @@ def made(figure, first, place, alone=False):
     )
 
 
-def test_an_output_is_made_of_what_pytorch_makes_it_of(visit):
+def test_an_output_is_made_of_the_same_tokens_as_pytorchs(visit):
     figure = visit("made_of", reduced_motion="reduce")
     output = figure.get_by_role("slider", name="output, batch_first left out")
     first = figure.get_by_role("slider", name="token 0 of image 1")

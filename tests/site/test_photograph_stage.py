@@ -362,7 +362,7 @@ def test_ones_own_picture_is_cut_square_the_right_way_up(stage, tmp_path, turned
     assert looks(stage)[-1]["side"] == 112
 
 
-def test_what_is_no_picture_is_refused_with_a_sentence(stage):
+def test_other_files_are_refused_with_a_sentence(stage):
     told = stage.locator(".vl-told")
     upload(stage, "notes.txt", b"hello", "text/plain")
     expect(told).to_contain_text("“notes.txt” is not a picture.")

@@ -726,7 +726,7 @@ ICON_AND_WORDS = """place => {
     ("page", "place"),
     [("search", ".bd-search-container"), ("book/notation", ".search-button__wrapper")],
 )
-def test_the_magnifier_stands_beside_the_words(visits, page, place):
+def test_the_magnifier_is_beside_the_words(visits, page, place):
     tab = dialog_on(visits, page).tab
     tab.evaluate(
         "document.querySelector('.search-button__wrapper').classList.add('show')"

@@ -1,4 +1,4 @@
-"""Where a reader is: the contents panel, the chapters read, and the way back.
+"""The reader's place: the contents panel, the chapters read, and the way back.
 
 Needs _build/html from `make book`; skipped where there is no browser.
 """

@@ -1,4 +1,4 @@
-"""Two outputs side by side, and the difference in words."""
+"""Compare two outputs, and say in words how they differ."""
 
 import itertools
 import math
@@ -9,7 +9,8 @@ from torch import Tensor
 
 from vit_check.engine.verdict import Finding
 
-# The largest difference that is rounding, relative to the largest number expected.
+# The largest difference that counts as rounding, relative to the largest expected
+# number.
 TOLERANCE = {
     torch.float64: 1e-6,
     torch.float32: 3e-5,
@@ -19,7 +20,7 @@ TOLERANCE = {
 
 
 def same(got: Any, expected: Any) -> bool:
-    """Whether two plain values are equal but for rounding."""
+    """Return whether two plain values are equal up to rounding."""
     if isinstance(expected, Tensor):
         return (
             isinstance(got, Tensor)
@@ -44,9 +45,10 @@ def same(got: Any, expected: Any) -> bool:
 
 
 def is_telling(got: Any, expected: Any) -> bool:
-    """Whether what is wrong in an output can hardly come of more than one mistake.
+    """Return whether an output is wrong in a way that points to a single mistake.
 
-    NaN, True or False, nothing at all, and one number in all places come of many.
+    Many mistakes can lead to NaN, to True or False, to nothing at all, or to the same
+    number everywhere.
     """
     if isinstance(got, Tensor):
         if got.dtype == torch.bool or got.is_complex():
@@ -70,7 +72,7 @@ def is_telling(got: Any, expected: Any) -> bool:
 def difference(
     got: Any, expected: Any, shape: str = "", what: str = "the output"
 ) -> Finding | None:
-    """The first difference between two plain values, for a student to read.
+    """Return the first difference between two plain values, for a student to read.
 
     Args:
         shape: the shape's letters, such as "(B, N, D)", to say beside its numbers.
@@ -203,7 +205,7 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
 
 
 def _whole(large: float, small: float) -> int:
-    """How many times one number is another; 0 if that is no whole number above 1."""
+    """Return by which whole number, above 1, one is larger than the other; else 0."""
     times = large / small if small else 0.0
     whole = round(times) if 1.5 < times < 1e9 else 0
     return whole if math.isclose(times, whole, rel_tol=1e-6) else 0
@@ -250,7 +252,7 @@ def _same_numbers(got: Tensor, expected: Tensor) -> bool:
 
 
 def _turned(got: Tensor, expected: Tensor) -> str | None:
-    """How numbers have moved along one axis, if that is all that is wrong."""
+    """Return how numbers have moved along one axis, if nothing else is wrong."""
     for axis, length in enumerate(expected.shape):
         if _close(got, expected.flip(axis)).all():
             return f"axis {axis} runs backwards"
@@ -261,12 +263,12 @@ def _turned(got: Tensor, expected: Tensor) -> str | None:
 
 
 def _place(right: Tensor) -> list[int]:
-    """Index of the first entry that is False."""
+    """Return the index of the first entry that is False."""
     return (~right).nonzero()[0].tolist()
 
 
 def _numbers(one: Any, other: Any) -> tuple[str, str]:
-    """Two numbers, with as many digits as it takes to tell them apart."""
+    """Return two numbers as text, with enough digits to tell them apart."""
     values = [v.item() if isinstance(v, Tensor) else v for v in (one, other)]
     for digits in (4, 7, 10):
         texts = [

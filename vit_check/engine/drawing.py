@@ -16,18 +16,18 @@ Cases = Iterator[list[Any]]
 def normal(
     generator: Generator, *shape: int, dtype: torch.dtype = torch.float64
 ) -> Tensor:
-    """Drawn in 64 bits, and rounded from there."""
+    """Return normal numbers, drawn in 64 bits and then rounded."""
     return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
 
 
 def images_of(sizes: Mapping[str, Any], generator: Generator, many: int = 2) -> Tensor:
-    """Images (B, C, H, W) for a module that is built with these sizes."""
+    """Return images (B, C, H, W) for a module that is built with these sizes."""
     height, width = as_pair(sizes["image_size"], "image_size")
     return normal(generator, many, sizes["in_channels"], height, width)
 
 
 def whole_number(generator: Generator, low: int, high: int) -> int:
-    """One of ``low`` to ``high - 1``."""
+    """Return a random whole number from ``low`` to ``high - 1``."""
     return int(torch.randint(low, high, (), generator=generator))
 
 

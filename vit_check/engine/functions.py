@@ -35,10 +35,10 @@ NUMBERS = (bool, int, float)
 
 @dataclass(eq=False, repr=False)
 class FunctionCheck(Check):
-    """Check of a function: equal to the reference in values, shapes and gradients.
+    """Check of a function: it must equal the reference in values, shapes and gradients.
 
-    It is also to leave its inputs alone, to answer alike when called again, and to give
-    a sample in a batch what it gives that sample alone.
+    It must also leave its inputs alone, give the same answer when it is called again,
+    and give a sample in a batch what it gives that sample alone.
 
     Args:
         reference: a right answer.
@@ -103,7 +103,7 @@ class FunctionCheck(Check):
         return record | {"changed": with_other_numbers(call, case)}
 
     def verdict(self, records: Answered) -> Finding | None:
-        return super().verdict([*records])  # what is wrong in one, others tell
+        return super().verdict([*records])  # one case may explain another
 
     def judge(
         self, case: Case, record: Record, answered: Answered = ()
@@ -146,13 +146,13 @@ class FunctionCheck(Check):
         return misplaced(output, right, given, self.moves)
 
     def _names(self) -> list[str]:
-        """The arguments of a case by name: those of the scenario, if there is one."""
+        """Return the names of a case's arguments: the scenario's, if there is one."""
         if self.scenario is None:
             return self._argument_names()
         return [*inspect.signature(self.scenario).parameters][1:]
 
     def _default(self, case: Case, record: Record) -> Finding | None:
-        """An argument that has another default than it should, if that explains all."""
+        """Return the argument whose default is wrong, if that explains everything."""
         right = {} if self.scenario else defaults_of(self.reference)
         for name in self._argument_names()[len(case) :]:
             value = record["defaults"].get(name, right.get(name))
@@ -170,9 +170,9 @@ class FunctionCheck(Check):
     def _no_effect(
         self, case: Case, record: Record, finding: Finding
     ) -> Finding | None:
-        """A number that may be another one, and what comes out stays as it was."""
+        """Return a number that may be changed without any effect on the output."""
         output, right = record["output"], self._output(self.reference, case)
-        both = type(output) is type(right) is dict  # a liar is no dict
+        both = type(output) is type(right) is dict  # a record may be faked
         other_names = both and [*output] != [*right]
         if finding.mistake not in ("values", "value", "factor", "shape") or other_names:
             return None
@@ -183,7 +183,7 @@ class FunctionCheck(Check):
                 continue
             got = record["changed"].get(str(place))
             exact = map(torch.equal, tensors_in(got), tensors_in(output))
-            if same(got, output) and all(exact):  # a huge number hides what differs
+            if same(got, output) and all(exact):  # rounding may hide it
                 said = f"{name}={value} as for {name}={_other(value)}"
                 return Finding("no effect", f"puts out the same for {said}")
         return None
@@ -195,7 +195,7 @@ class FunctionCheck(Check):
     def _known(
         self, case: Case, output: Any, right: Any, answered: Answered
     ) -> Finding | None:
-        """The mistake that puts out the same, if the other cases do not deny it."""
+        """Return the mistake that has this output, unless other cases contradict it."""
         everywhere = not is_telling(output, right)
         for mistake in self.mistakes:
             try:
@@ -210,7 +210,7 @@ class FunctionCheck(Check):
     def _may_be(
         self, mistake: Mistake, case: Case, answered: Answered, everywhere: bool
     ) -> bool:
-        """Whether it shows in no case of this kind where the answer is right.
+        """Return whether no case of this kind is right where the mistake shows.
 
         Args:
             everywhere: whether the answer is to put out the same wherever it shows,
@@ -248,8 +248,8 @@ class FunctionCheck(Check):
         return call
 
     def _noting_arguments(self, answer: Callable[..., Any]) -> Callable[..., Any]:
-        """The same answer; what it raises knows the arguments it was raised for."""
-        if isinstance(answer, type):  # what it is may matter to the scenario
+        """Wrap an answer so that the errors it raises know its arguments."""
+        if isinstance(answer, type):  # the scenario may use the class
             return answer
         names = self._argument_names()
 
@@ -267,13 +267,13 @@ class FunctionCheck(Check):
 
 
 def defaults_of(answer: Any) -> dict[str, float]:
-    """The defaults of a function that are numbers, True or False, by name."""
+    """Return a function's defaults that are numbers, True or False, by name."""
     parameters = parameters_of(answer)
     return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
 
 
 def with_other_numbers(call: Callable[..., Any], case: Case) -> dict[str, Any]:
-    """What comes out when one number of a case is another, by that number's place."""
+    """Return the outputs for one changed number of a case, by its place."""
     outputs = {}
     for place, value in enumerate(case):
         if type(value) in NUMBERS:
@@ -288,7 +288,7 @@ def _other(number: float) -> float:
 
 
 def _alike(value: Any, other: Any) -> bool:
-    """Whether cases are of one kind: all but their numbers; by 0 little is shown."""
+    """Return whether cases differ in numbers alone, none of which is 0."""
     if isinstance(value, list | tuple) and isinstance(other, list | tuple):
         return len(value) == len(other) and all(map(_alike, value, other))
     if isinstance(value, str):
@@ -382,19 +382,19 @@ def changes_its_input(inputs: Sequence[Any], record: Record) -> bool:
 
 
 def raises(output: Any) -> bool:
-    """Whether a call ended in an error, which is what a record has of it."""
+    """Return whether a recorded output is an error."""
     return isinstance(output, dict) and [*output] == ["raises"]
 
 
 def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
-    """What is wrong with the output for one sample, where the batch's was right."""
+    """Return what is wrong for one sample alone, if the batch's output was right."""
     finding = difference(alone, right, shape, "the output for one sample alone")
     axes, right_axes = ([*map(len, shapes_in(value))] for value in (alone, right))
     return BATCH_MIXED if finding is not None and axes == right_axes else finding
 
 
 def batch_mixed(record: Record) -> Finding | None:
-    """Whether the first sample of the batch came out otherwise than alone."""
+    """Return a finding if a sample has another output in the batch than alone."""
     together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
     for output, one in zip(together, alone, strict=False):
         if output.ndim and output[:1].shape == one.shape and not same(output[:1], one):
@@ -403,10 +403,10 @@ def batch_mixed(record: Record) -> Finding | None:
 
 
 def batch_built_in(record: Record, batch: int) -> Finding | None:
-    """Whether as many samples come out of one sample as of the whole batch.
+    """Return a finding if one sample has as many outputs as the whole batch.
 
     Args:
-        batch: how many there are in the whole.
+        batch: the number of samples in the whole batch.
     """
     together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
     for output, one in zip(together, alone, strict=False):
@@ -415,7 +415,7 @@ def batch_built_in(record: Record, batch: int) -> Finding | None:
         if len(one) > 1 or output.numel() > one.numel():
             why = f"the size of the batch, {len(one)}, is built in"
             axes = zip(output.shape[1:], one.shape[1:], strict=True)
-            if (batch, 1) in axes:  # or the batch has become another axis
+            if (batch, 1) in axes:  # the batch has become another axis
                 why = f"axis 0 is to be the batch, of {batch} and of 1"
             return Finding(
                 "built in",
@@ -426,7 +426,7 @@ def batch_built_in(record: Record, batch: int) -> Finding | None:
 
 
 def cannot_be_trained(record: Record) -> Finding:
-    """What is wrong with an answer that raises as soon as gradients are asked for."""
+    """Return the finding for an answer that raises once gradients are asked for."""
     return Finding(
         "no gradient",
         "gives the right output but cannot be trained: with inputs that require a "
@@ -435,7 +435,7 @@ def cannot_be_trained(record: Record) -> Finding:
 
 
 def wrong_gradient(gradient: Tensor) -> Finding:
-    """What is wrong with a gradient that is there and is not the right one."""
+    """Return what is wrong with a gradient that is not the right one."""
     if not torch.isfinite(gradient).all():
         return Finding(
             "gradient not finite",

@@ -44,12 +44,12 @@ from vit_check.engine.table import Row, hints_in, mistakes, parted, rows
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import Trouble, listed, watch
 
-# More than any answer has; so that judging one takes a time that has a limit.
+# More than any answer has, so that the time for judging one is limited.
 MOST_PARAMETERS = 256  # tensors
-MOST_NUMBERS = 2**23  # in all of them
+MOST_NUMBERS = 2**23  # in all parameters together
 MOST_READINGS = 5_000
 READ_AT_ONCE = 64
-AT_ONCE = 16  # readings from which on it is quicker to compute them at once
+AT_ONCE = 16  # with this many readings or more it is quicker to compute them at once
 
 
 @dataclass(eq=False, repr=False)
@@ -163,9 +163,9 @@ class ModuleCheck(Check):
         )
 
     def _of_package(self, weights: Weights, sizes: Sizes, *inputs: Tensor) -> Any:
-        """What the package's module puts out with weights by its names.
+        """Run the package's module with weights by its names, and return the output.
 
-        In front of a name may stand that of the check.
+        The check's own name may stand in front of a weight's name.
         """
         module = _built(self.package, tuple(sizes.items()))
         names = [name for name, _ in module.named_parameters()]
@@ -180,13 +180,13 @@ class ModuleCheck(Check):
 
     @cached_property
     def _called_with(self) -> str:
-        """The name of its input."""
+        """The name of the module's input."""
         (name,) = re.findall(r"called with (\w+)", self.signature)
         return str(name)
 
     @cached_property
     def _of_one_size(self) -> "ModuleCheck":
-        """The same for a module that is built already and has the sizes it has."""
+        """The same check for a module that is built already, with sizes of its own."""
         own = copy.copy(self)
         own.other_sizes = self.sizes
         return own
@@ -204,7 +204,7 @@ class ModuleCheck(Check):
             return self
         if len(needed) < len(self.sizes) and not any_number:
             return self
-        try:  # it takes as many arguments as sizes: what it makes of them tells
+        try:  # it takes as many arguments as there are sizes: see what it makes of them
             watch(lambda: build(answer, self.sizes))
         except Trouble:
             return self.function
@@ -224,9 +224,9 @@ class ModuleCheck(Check):
             yield [first, self.more_inputs(generator, first), seed, "float64"]
 
     def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
-        """Where it is right with other sizes, that is said too."""
+        """Add to a finding that the answer is right with other sizes, if it is."""
         right = [sizes for sizes, *_ in passed]
-        if case[0] in right:  # it is another input that makes the difference
+        if case[0] in right:  # the input makes the difference
             given = listed({self._called_with: case[1][0]})
             sentence = f"{finding.sentence}, for {given}"
             return Finding(finding.mistake, sentence)
@@ -291,7 +291,7 @@ class ModuleCheck(Check):
         of_batch = batch_mixed(record) or batch_built_in(record, len(inputs[0]))
         finding = of_batch or finding
         if _unused(record) and tensors_in(record["output"]):
-            if not same(record["other"], record["output"]):  # or it is kept
+            if not same(record["other"], record["output"]):  # or it is a kept result
                 return _unused(record)
         more = _more_than_asked_for(parts, readings[0])
         if more is not None and self._as_many_numbers(parts, sizes):
@@ -301,9 +301,9 @@ class ModuleCheck(Check):
         return self._with_sizes_said(finding, record, sizes)
 
     def _parts(self, case: Case, record: Record) -> list[Part]:
-        """What a module learns, with the values that the case draws for it.
+        """Return a module's parameters, with the values that the case draws for them.
 
-        They are drawn here once more: what a record says of them is not asked.
+        The values are drawn here again, so the record need not be believed.
         """
         _, _, seed, dtype = case
         shapes = [initial.shape for initial in record["initial"]]
@@ -320,7 +320,7 @@ class ModuleCheck(Check):
         sizes: Sizes,
         inputs: list[Tensor],
     ) -> int | None:
-        """Return the place of the first reading with which the reference does this."""
+        """Return the index of the first reading with which the reference does this."""
         readings = self._readings(parts, sizes)
         first = output[:1] if isinstance(output, Tensor) and output.ndim else output
         usual = next(readings, None)
@@ -351,7 +351,7 @@ class ModuleCheck(Check):
         inputs: list[Tensor],
         fitting: bool = False,
     ) -> Finding | None:
-        """The size that is another than was asked for, if that is all that is wrong.
+        """Return a finding if a size that was not asked for explains everything.
 
         Args:
             fitting: whether its parameters can be read as they should be. Where not,
@@ -367,14 +367,14 @@ class ModuleCheck(Check):
                     or same(record["output"], self._expected(w, believed, inputs))
                     for w in readings
                 )
-            except Exception:  # nothing can be built with these sizes
+            except Exception:  # no module can be built with these sizes
                 continue
             if found:
                 return _built_in_as(changed, sizes)
         return None
 
     def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
-        """Sizes, one or two, that may be built in."""
+        """Yield one or two sizes at a time that may be built in."""
         numbers = {
             name: {self.sizes[name], self.other_sizes[name]} - {value}
             for name, value in sizes.items()
@@ -388,7 +388,7 @@ class ModuleCheck(Check):
                 yield dict(zip(names, pair, strict=True))
 
     def _trouble(self, case: Case, record: Record) -> Finding:
-        """What was raised; or what it lacks, which may be why."""
+        """Return the error, or what the module lacks, which may be its cause."""
         sizes, inputs, *_ = case
         trouble = Finding(*record["trouble"])
         if trouble.mistake in RAISED and "initial" in record:
@@ -414,7 +414,7 @@ class ModuleCheck(Check):
         return self._with_sizes_said(found, record, sizes)
 
     def _lacks(self, parts: list[Part], sizes: Sizes) -> Finding | None:
-        """What is wrong with the parameters; nothing if as many numbers are there."""
+        """Return what is wrong with the parameters, unless their number is right."""
         if not parts:
             return NOT_LEARNED
         if self.lacking is None or self._as_many_numbers(parts, sizes):
@@ -422,7 +422,7 @@ class ModuleCheck(Check):
         return self.lacking(parts, sizes)
 
     def _as_many_numbers(self, parts: list[Part], sizes: Sizes) -> bool:
-        """Whether they may be the right parameters in a layout that nobody foresaw."""
+        """Return whether the parameters may be right, in an unforeseen layout."""
         right = sum(p.numel() for p in self.package(sizes).parameters())
         return sum(part.value.numel() for part in parts) == right
 
@@ -439,7 +439,7 @@ class ModuleCheck(Check):
     def _with_sizes_said(
         self, finding: Finding, record: Record, sizes: Sizes
     ) -> Finding:
-        """With a reminder for who gave a module and did not say its sizes."""
+        """Add a reminder for a module that was given without its sizes."""
         if not record["built"] or dict(sizes) != dict(self.sizes):
             return finding
         return Finding(
@@ -456,7 +456,7 @@ class ModuleCheck(Check):
         place: int,
         inputs: list[Tensor],
     ) -> Finding | None:
-        """What is wrong where the output's values are not.
+        """Return what is wrong, apart from the values of the output.
 
         Args:
             place: of the reading that gives them.
@@ -498,7 +498,7 @@ class ModuleCheck(Check):
     def _initial_finding(
         self, parts: list[Part], sizes: Sizes, place: int
     ) -> Finding | None:
-        """What is wrong with the values that the module was built with.
+        """Return what is wrong with the values that the module was built with.
 
         Args:
             place: of the reading that is the right one.
@@ -530,13 +530,13 @@ def _put_out(
     sizes: Sizes,
     inputs: list[Tensor],
 ) -> list[Any]:
-    """Return what a function puts out with each reading: all at once, if that works.
+    """Return the outputs of a function with each reading, all at once if possible.
 
-    A mistake may raise with some readings; what it puts out then equals nothing.
+    A mistake may raise with some readings; its output then equals nothing.
     """
     numbers = sum(value.numel() for w in readings for value in w.values())
     if len(readings) >= AT_ONCE and numbers < MOST_NUMBERS:
-        # The fused kernels of attention are not made for many readings at once.
+        # The fused kernels of attention do not work under vmap.
         with contextlib.suppress(Exception), sdpa_kernel(SDPBackend.MATH):
             stacked = {
                 name: torch.stack([weights[name] for weights in readings])
@@ -567,7 +567,7 @@ def _fitting(
     output: Any,
     first: Any,
 ) -> int | None:
-    """Return the place of the first reading with which a function puts this out.
+    """Return the index of the first reading that gives a function this output.
 
     Args:
         first: what is put out for the first sample alone, which is asked for first.
@@ -592,7 +592,7 @@ def _built_in_as(built_in: Mapping[str, float], sizes: Sizes) -> Finding:
     )
 
 
-# What may be wrong for no other reason than that a size is built in.
+# Findings that a size which is built in can cause.
 _MAY_COME_OF_SIZES = {
     *RAISED,
     "shape",
@@ -623,7 +623,7 @@ def _finding_before_values(record: Record) -> Finding | None:
 
 
 def _in_training(record: Record, right: Tensor) -> Finding | None:
-    """What is wrong in training mode alone."""
+    """Return what is wrong in training mode alone."""
     output = record["training"]
     if raises(output):
         said = f"is right in eval mode, and in training mode it {output['raises']}"
@@ -686,10 +686,10 @@ def _takes_no_part(name: str) -> Finding:
 def _other_gradient(
     record: Record, parts: list[Part], expected: list[Tensor | None]
 ) -> Finding | None:
-    """Whether the parameters learn otherwise than they should.
+    """Return a finding if a parameter's gradient is not what it should be.
 
-    Those of a softmax's shift have a gradient that is zero but for rounding, so that
-    all are compared by the largest number among them.
+    A bias that only shifts a softmax has a gradient that is zero but for rounding, so
+    all are compared relative to the largest number among them.
     """
     gradients = record["gradients of parameters"]
     by_name = dict(zip(record["names"], gradients, strict=True))
@@ -714,7 +714,7 @@ NOT_LEARNED = Finding(
 
 
 def _others(parts: list[Part], package: nn.Module) -> Finding:
-    """The parameters that have none like them in the right module, and the reverse.
+    """Return a finding that names parameters too many and parameters that are missing.
 
     Those that are most alike are paired first: by name, by kind of layer, by shape.
     """
@@ -749,13 +749,13 @@ def _others(parts: list[Part], package: nn.Module) -> Finding:
 
 
 def _shapes(parameters: Sequence[tuple[str, Tensor]]) -> str:
-    """Names and shapes as a sentence has room for them."""
+    """Return names and shapes as text, as many as a sentence has room for."""
     said = [f"{name} {tuple(value.shape)}" for name, value in parameters[:6]]
     return ", ".join(said + ["…"] * (len(parameters) > 6)) or "none at all"
 
 
 def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:
-    """Parameters that are not in a reading: every number that is drawn differs."""
+    """Return the parameters that a reading leaves out, recognised by their values."""
     read = torch.cat([value.flatten() for value in weights.values()])
     more = [p for p in parts if not torch.isin(p.value.flatten()[:1], read).all()]
     if not more:
@@ -775,6 +775,6 @@ def _built(
 ) -> nn.Module:
     """Return a module of the package, made once.
 
-    On the device meta, the numbers that it begins with would load the compiler.
+    If it were on the device meta, its initial numbers would load the compiler.
     """
     return package(dict(sizes)).eval()

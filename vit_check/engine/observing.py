@@ -1,7 +1,7 @@
-"""What is to be seen of an answer from outside, as plain data: numbers and tensors.
+"""Observe an answer from outside, and record it as plain data: numbers and tensors.
 
-Nothing here knows what is right. A record of an answer is compared with a record of
-the reference, made by the same function.
+Nothing here knows what is right. The record of an answer is compared with that of the
+reference, which the same function makes.
 """
 
 import contextlib
@@ -26,14 +26,14 @@ Record = dict[str, Any]
 META = "Tensor on the device meta, which holds no numbers"
 
 
-DEEPEST = 4  # lists in lists that are looked into
+DEEPEST = 4  # levels of nested lists that are converted
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """A value as tensors, numbers, strings, None, lists and dicts of them.
+    """Return a value as tensors, numbers, strings, None, and lists and dicts of them.
 
-    A tensor of a subclass becomes a plain tensor, a dataclass a dict, and what is none
-    of these ``{"?": what it is}``.
+    A tensor of a subclass becomes a plain tensor, a dataclass a dict, and anything else
+    ``{"?": what it is}``.
     """
     if isinstance(value, Tensor):
         kind = _of_no_plain_numbers(value)
@@ -59,7 +59,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 
 def _of_no_plain_numbers(tensor: Tensor) -> str | None:
-    """What a tensor is that cannot be compared number by number."""
+    """Return the kind of a tensor that cannot be compared number by number."""
     if tensor.is_meta:
         return META
     if tensor.is_nested:
@@ -73,7 +73,7 @@ def _of_no_plain_numbers(tensor: Tensor) -> str | None:
 
 
 def _within_floats(value: int) -> int | float:
-    """A whole number, or infinity where it is larger than every float."""
+    """Return a whole number, or infinity if no float is as large."""
     try:
         float(value)
     except OverflowError:
@@ -82,7 +82,7 @@ def _within_floats(value: int) -> int | float:
 
 
 def as_number(value: Any) -> Any:
-    """A tensor of one number as that number; anything else as it is."""
+    """Return a tensor of one number as that number, and anything else as it is."""
     if isinstance(value, Tensor) and value.ndim == 0:
         return value.item()
     return value
@@ -110,7 +110,7 @@ def by_names(
 
 
 def tensors_in(value: Any) -> list[Tensor]:
-    """The tensors of a value, from left to right."""
+    """Return the tensors of a value, from left to right."""
     if type(value) is Tensor:
         return [value]
     if isinstance(value, Tensor):
@@ -123,12 +123,12 @@ def tensors_in(value: Any) -> list[Tensor]:
 
 
 def shapes_in(value: Any) -> list[list[int]]:
-    """The shapes of a value's tensors, from left to right."""
+    """Return the shapes of a value's tensors, from left to right."""
     return [list(tensor.shape) for tensor in tensors_in(value)]
 
 
 def copies(value: Any, gradients: bool = False) -> Any:
-    """Return the same arguments, in memory of their own."""
+    """Return copies of arguments."""
     if isinstance(value, Tensor):
         own = value.detach().clone()
         return own.requires_grad_() if gradients and own.is_floating_point() else own
@@ -140,10 +140,10 @@ def copies(value: Any, gradients: bool = False) -> Any:
 
 
 def other_numbers(value: Any) -> Any:
-    """Return the same with each tensor back to front, as if other numbers were given.
+    """Return arguments with other numbers: each tensor is reversed.
 
-    Probabilities stay some, and so do masks, labels, and the corners of a box, of which
-    only the first axis is turned.
+    Probabilities remain probabilities, and so do masks, labels, and the corners of a
+    box, since of these only the first axis is reversed.
     """
     if isinstance(value, Tensor):
         axes = value.ndim if value.is_floating_point() else min(1, value.ndim)
@@ -172,7 +172,7 @@ def _pull(outputs: Sequence[Tensor]) -> Tensor:
 
 
 def gradients_of(outputs: Any, leaves: Sequence[Tensor]) -> list[Tensor | None]:
-    """Gradients of a sum over the outputs in which no two numbers weigh alike."""
+    """Return gradients of a sum over the outputs, each with a weight of its own."""
     pull = _pull(tensors_in(outputs))
     if not pull.requires_grad or not leaves:
         return [None for _ in leaves]
@@ -243,7 +243,7 @@ def observe_gradients(
 
 
 def _output_or_error(run: Callable[[], Any]) -> Any:
-    """What comes out, or ``{"raises": the error in words}``."""
+    """Return the output of a call, or ``{"raises": the error in words}``."""
     try:
         return plain(run())
     except Exception as error:
@@ -274,10 +274,10 @@ def _alone(error: Exception) -> Trouble:
 
 
 def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
-    """A module from a class or from a function that makes one; a module as a copy.
+    """Return a module from a class or a function that makes one; of a module, a copy.
 
-    Sizes are given by name where the names are known, and else in their order. Rates
-    at which something is dropped are 0, where they can be chosen.
+    Sizes are given by name if the names are known, and otherwise in their order.
+    Dropout rates that can be chosen are 0.
 
     Raises:
         Trouble: if no ``nn.Module`` comes out.
@@ -363,7 +363,7 @@ def _drops_of(module: nn.Module, kept: bool = False) -> list[str]:
 
 
 def _refuse_misspelt(answer: type[nn.Module]) -> None:
-    """A method whose name is nearly that of one Python or PyTorch calls."""
+    """Refuse a class with a misspelt ``__init__`` or ``forward``, or with none."""
     own = vars(answer)
     for name in own:
         letters = name.replace("_", "").lower()
@@ -397,10 +397,10 @@ def observe_module(
 ) -> Record:
     """Build a module, draw its parameters, run it, and write down what comes out.
 
-    The numbers that are drawn are not in the record: whoever judges it draws them
-    again, from the seed and the shapes. How it starts, what is frozen and whether it
-    changes itself cannot be told from outside; who lies about that has to send the
-    right numbers all the same.
+    The numbers that are drawn are not in the record: the judge draws them again, from
+    the seed and the shapes. How the module starts, what is frozen and whether it
+    changes itself cannot be checked from outside, but a notebook that lies about these
+    still has to send the right numbers.
 
     Args:
         sizes: what the class is built with.
@@ -423,7 +423,7 @@ def observe_module(
     _refuse_hidden(module)
     if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
         module.to("cpu")  # where the inputs are
-        with torch.no_grad():  # layers such as nn.LazyLinear take their sizes from it
+        with torch.no_grad():  # nn.LazyLinear and its like take their sizes from it
             call(*(x.float() if x.is_floating_point() else x.clone() for x in inputs))
     if any(p.is_meta for p in module.parameters()):
         raise Trouble(
@@ -465,12 +465,12 @@ def observe_module(
         weight.requires_grad_()
     record |= observe_gradients(call, inputs, weights)
     module.train()
-    torch.manual_seed(seed)  # so that the same is dropped whenever it is asked
+    torch.manual_seed(seed)  # dropout is the same each time
     return record | _in_training(call, inputs, record["output"])
 
 
 def _takes_more(module: nn.Module, inputs: int) -> bool:
-    """Whether ``forward`` has arguments that are no inputs."""
+    """Return whether ``forward`` has arguments besides the inputs."""
     parameters = parameters_of(module.forward)  # what is compiled may have none
     return not parameters or len(parameters) > inputs
 
@@ -478,9 +478,9 @@ def _takes_more(module: nn.Module, inputs: int) -> bool:
 def _in_training(
     call: Callable[..., Any], inputs: Sequence[Tensor], in_eval: Any
 ) -> Record:
-    """What comes out in training mode; if it is another, of one sample alone too.
+    """Return the output in training mode and, if it differs, that of one sample alone.
 
-    The samples are so many that something falls, even if that happens to one in ten.
+    There are so many samples that a rate of 1 in 10 shows, too.
     """
 
     def run(*tensors: Tensor) -> Any:
@@ -498,14 +498,14 @@ def _in_training(
 
 
 def repeated(batch: Tensor) -> Tensor:
-    """Return the batch as often as makes 32 samples or a few more."""
+    """Return a batch repeated until it has 32 samples or a few more."""
     return torch.cat([batch] * -(-32 // len(batch)))
 
 
 def draw(
     module: nn.Module, seed: int, vectors: float = 0.5, matrices: float = 1.2
 ) -> list[Tensor]:
-    """Give every parameter values of its own, and return them in 64 bits."""
+    """Give every parameter drawn values, and return these in 64 bits."""
     parameters = list(module.parameters())
     shapes = [parameter.shape for parameter in parameters]
     values = drawn(shapes, _norm_weights(module), seed, vectors, matrices)
@@ -522,9 +522,9 @@ def drawn(
     vectors: float = 0.5,
     matrices: float = 1.2,
 ) -> list[Tensor]:
-    """Values for parameters of these shapes, about as wide as training leaves them.
+    """Return values for parameters of these shapes, about as wide as after training.
 
-    Nothing is zero or one, and attention is neither level nor on one token.
+    No value is zero or one, and attention is neither uniform nor on one token alone.
 
     Args:
         around_one: for each whether it is the weight of a norm.
@@ -545,7 +545,7 @@ def drawn(
 
 
 def _norm_weights(module: nn.Module) -> list[bool]:
-    """For each parameter whether it is the weight of a norm."""
+    """Return for each parameter whether it is the weight of a norm."""
     weights = {
         id(part.weight)
         for part in module.modules()
@@ -565,13 +565,13 @@ def _refuse_other_numbers(module: nn.Module, values: Sequence[Tensor]) -> None:
 
 
 def _places_of(module: nn.Module) -> list[str]:
-    """Where it may compute: beside the right answer, or else where it was built."""
+    """Return the devices to try: the CPU, then the one where the module was built."""
     built = {p.device.type for p in module.parameters()} & {"cuda"}
-    return ["cpu", *built]  # others may lack float64
+    return ["cpu", *built]  # other devices may lack float64
 
 
 def kinds_of(module: nn.Module) -> list[str]:
-    """For each parameter the kind of layer it belongs to."""
+    """Return for each parameter the kind of layer that it belongs to."""
     kinds: dict[int, str] = {}
     for part in module.modules():
         for kind, layer in (
@@ -608,7 +608,7 @@ def _noting_order(module: nn.Module, record: Record) -> Iterator[None]:
 
 
 def _refuse_hidden(module: nn.Module) -> None:
-    """What is to be learned, kept where nn.Module does not find it."""
+    """Refuse a module that keeps parameters where nn.Module does not find them."""
     found = {id(parameter) for parameter in module.parameters()}
     for path, part in module.named_modules():
         for name, value in vars(part).items():
@@ -637,7 +637,7 @@ def _refuse_made_in_forward(module: nn.Module, names: Sequence[str]) -> None:
 
 
 def _learned_in(value: Any, depth: int = 0) -> Iterator[Tensor]:
-    """What requires a gradient in a value, in its layers and in its lists."""
+    """Yield the tensors that require a gradient in a value, its layers and lists."""
     if isinstance(value, nn.Module):
         yield from value.parameters()
     elif isinstance(value, Tensor):

@@ -14,19 +14,20 @@
       weights sums to 1.
     ? scores = q @ k.mT / math.sqrt(q.shape[-1]), then scores.softmax(dim=-1).
 
-First stands what an answer looks like, and behind two spaces the arguments that it is
-called with, a line for each case. ``float32(2, 3)``, ``float64`` and ``bfloat16`` draw
+The signature comes first, and below it, indented by two spaces, the arguments of each
+case, a line a case. ``float32(2, 3)``, ``float64`` and ``bfloat16`` draw
 a tensor of this shape, ``below(K, 2, 3)`` one of whole numbers from 0 to K - 1, and
-``whole(3, 9)`` one of 3 to 8. What is too long for a line goes on behind four spaces.
+``whole(3, 9)`` one of 3 to 8. A case that is too long for
+a line goes on in the next, indented by four.
 
 A mistake is an edit of the right answer: a name, what is changed, and the sentence for
-the student. An edit stands behind the name, and more of them, or one that is too long
-for that line, behind two spaces: each on a line of its own or with its arrow on the
-next. Behind four stands the sentence. ``-> nothing`` takes something out. ``= name`` is
-another answer altogether: a function by that name, or an expression.
+the student. An edit stands after the name. Further edits, or one that is too long for
+that line, follow on lines of their own, indented by two spaces, where the arrow may
+begin the next line. The sentence is indented by four. ``-> nothing`` takes something
+out. ``= name`` is another answer altogether: a function by that name, or an expression.
 
 Last come the hints, each saying more than the one before. All code may use ``math``,
-``re``, ``torch``, ``F`` and what stands in the file of the right answer.
+``re``, ``torch``, ``F`` and all names in the file of the right answer.
 """
 
 import ast
@@ -98,7 +99,7 @@ def parted(table: str) -> tuple[Head, str]:
 
 
 def continued(block: list[str]) -> list[str]:
-    """The first line of a block and those behind two spaces, each with what goes on.
+    """Return the lines of a block, each joined with those below it that go on.
 
     Raises: ValueError if a line has other spaces in front.
     """
@@ -134,7 +135,7 @@ def hints_in(table: str) -> tuple[str, str, str]:
 
 
 def blocks(table: str) -> list[list[str]]:
-    """The lines of a table, in blocks that begin where a line is not indented."""
+    """Return the lines of a table in blocks, each of which begins without an indent."""
     parts = re.split(r"\n(?=\S)", table.strip())
     return [part.splitlines() for part in parts if part]
 
@@ -186,7 +187,7 @@ def mistakes(
 
 
 class _Called:
-    """A wrong answer that is made when it is called for the first time."""
+    """A wrong answer, which is made when it is first called."""
 
     def __init__(self, as_given: Callable[[Answer], Answer], edited: "Edited") -> None:
         self.as_given, self.edited = as_given, edited
@@ -200,11 +201,11 @@ class _Called:
 
 
 class Edited:
-    """A right answer with edits in its source, which are made when it is asked for.
+    """A right answer with edits in its source, made when it is first asked for.
 
     Args:
         right: the answer.
-        code: the edits of a row, or the expression behind ``=``.
+        code: the edits of a row, or the expression after ``=``.
         parts: functions that it calls and that may be edited too.
         named: more names that the code may use.
     """
@@ -240,9 +241,9 @@ class Edited:
 
 
 def source_of(function: Answer) -> str:
-    """Return the source of a function or class, as it stands in its file.
+    """Return the source of a function or class, as in its file.
 
-    What decorates it is left out.
+    Its decorators are left out.
     """
     source = textwrap.dedent(inspect.getsource(function))
     (definition,) = ast.parse(source).body
@@ -250,11 +251,11 @@ def source_of(function: Answer) -> str:
 
 
 def edited(source: str, edit: str) -> str:
-    """Return a source with ``old -> new`` done wherever the old stands.
+    """Return a source with ``old -> new`` done wherever the old text is.
 
-    Spaces and line breaks do not matter, and a name is met whole or not at all.
+    Spaces and line breaks do not matter, and names match only as a whole.
 
-    Raises: ValueError if the old does not stand in the source.
+    Raises: ValueError if the old text is not in the source.
     """
     old, _, new = edit.partition(" -> ")
     new = "" if new == "nothing" else new

@@ -1,4 +1,4 @@
-"""Checks of values: what somebody predicted, counted or measured."""
+"""Checks of values that a student predicted, counted or measured."""
 
 import math
 import sys
@@ -16,7 +16,7 @@ from vit_check.engine.verdict import Finding
 
 @dataclass(frozen=True)
 class Slip:
-    """A wrong value that many give, and what they have overlooked."""
+    """A wrong value that many give, and what they overlooked."""
 
     computed: Callable[[], Any]
     sentence: str
@@ -163,7 +163,7 @@ def _another_kind(given: Iterable[Any], right: Iterable[Any]) -> str | None:
 
 
 def _said(value: Any) -> str:
-    """What stands in the place of a truth value."""
+    """Return the words for a value that should be True or False."""
     if isinstance(value, list):
         return "a list or tuple"
     if isinstance(value, dict):
@@ -172,7 +172,7 @@ def _said(value: Any) -> str:
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether nothing is given: None, an ellipsis, or a list or dict of no more."""
+    """Return whether nothing is given: None, an ellipsis, or a list of these."""
     if isinstance(value, list):
         return bool(value) and all(map(_is_empty, value))
     if isinstance(value, dict) and value != {"?": "ellipsis"}:
@@ -189,7 +189,7 @@ def _holds_nan(value: Any) -> bool:
 
 
 def _as_lists(value: Any) -> Any:
-    """Tensors of numbers as the lists they print as."""
+    """Return tensors of numbers as the lists that they print as."""
     if hasattr(value, "tolist"):
         return _as_lists(plain(value.tolist()))
     if isinstance(value, list):
@@ -200,7 +200,7 @@ def _as_lists(value: Any) -> Any:
 
 
 def _without_arrays(value: Any, depth: int = 0) -> Any:
-    """NumPy's arrays as lists; what lies deeper than ``plain`` looks stays as it is."""
+    """Return NumPy's arrays as lists, down to the depth that ``plain`` converts."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and type(value) is numpy.ndarray:
         return value.tolist()
@@ -212,7 +212,7 @@ def _without_arrays(value: Any, depth: int = 0) -> Any:
 
 
 def _form(value: Any) -> Any:
-    """A value with its numbers left out, so that no sentence tells the answer."""
+    """Return a value without its numbers, so that no sentence gives the answer away."""
     if isinstance(value, list):
         return [_form(item) for item in value]
     if isinstance(value, dict) and "?" not in value:

@@ -145,7 +145,7 @@ function start(figure) {
   });
 
   /**
-   * Makes a key a handle: up and down change one of its numbers, by keys the one that left and right have picked.
+   * Makes a key a handle: up and down change one of its numbers; with arrow keys, left and right pick which.
    * @param {number} i
    */
   function keyHandle(i) {

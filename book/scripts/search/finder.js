@@ -51,7 +51,7 @@ function askedBy(text) {
 
 export class Finder {
   /**
-   * Takes the pages, each with those that rank before it if they have the words too, the sections, and their index.
+   * Takes the sections, their index, and the pages, each with the pages that rank before it if they have the words.
    * @param {import("./index.js").Content & { index: import("./index.js").PackedIndex }} content
    */
   constructor({ pages, sections, index }) {

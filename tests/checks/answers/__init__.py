@@ -1,9 +1,9 @@
 """Answers as students and tutorials write them: right ones and wrong ones.
 
-Each file has those of the check of its name. A function or class there is a right
+Each file has the answers to the check of its name. A function or class there is a right
 answer, unless its name begins with an underscore, or ``wrong`` names the mistake that
-the check has to find. A table above a right answer, as known mistakes are written, is
-for wrong ones that are this one with a small change:
+the check has to find. A table above a right answer holds wrong ones that differ from it
+by a small change, in the form of known mistakes:
 
     @wrong_edits('''
     rows and columns swapped: (h w) -> (w h)
@@ -13,8 +13,8 @@ for wrong ones that are this one with a small change:
     @wrong("view instead of transpose")
     def by_view(images, patch_size): ...
 
-``right_edits`` does the same for answers that are right another way, below the answer;
-the names say in which. ``right`` takes answers that stand elsewhere.
+``right_edits``, below an answer, does the same for other right ones; a row's name says
+how it differs. ``right`` takes answers that stand elsewhere.
 """
 
 import importlib
@@ -79,7 +79,7 @@ def _edits(answer, table, named):
 
 
 def made(answer):
-    """Return the answer; one that is edited is made now."""
+    """Return an answer; make it first if it is an edited one."""
     return answer.answer if isinstance(answer, Edited) else answer
 
 

@@ -11,7 +11,7 @@ def normed_then_turned(x: Tensor, weight: Tensor, angles: Tensor) -> Tensor:
 
 
 def all_heads_normed(x: Tensor, weight: Tensor) -> Tensor:
-    """Queries or keys, normalised over the D numbers of all heads together."""
+    """Normalise queries or keys over the D numbers of all heads together."""
     squares = x.square().mean(dim=(1, 3), keepdim=True)
     return x * (squares + 1e-6).rsqrt() * weight
 

@@ -16,7 +16,7 @@ def packed(grids: list[tuple[int, int]], head_dim: int) -> tuple[Tensor, Tensor]
 
 
 def one_grid(grids: list[tuple[int, int]], head_dim: int) -> Tensor:
-    """Angles for which each image begins in the row below the one before."""
+    """Return angles for which each image begins in the row below the one before."""
     above, found = 0, []
     for rows, columns in grids:
         angles = counted_angles(above + rows, columns, head_dim)

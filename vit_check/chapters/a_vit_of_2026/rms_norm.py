@@ -11,7 +11,7 @@ def by_root_mean_square(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
 
 TABLE = """
 rms_norm(x, weight, eps=1e-6) -> (B, T, D)
-  50 + 100 * float64(2, 5, 6), 1 + 0.3 * float64(6)  # eps has no effect
+  50 + 100 * float64(2, 5, 6), 1 + 0.3 * float64(6)  # eps does not matter
   0.5 + float64(3, 3, 3), 1 + 0.3 * float64(3)
   1e-3 * (0.5 + float64(4, 2, 7)), 1 + 0.3 * float64(7)  # eps is seen
   0.1 * (0.5 + float64(2, 3, 5)), 1 + 0.3 * float64(5), 1e-2

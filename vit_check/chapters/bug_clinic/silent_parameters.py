@@ -9,11 +9,11 @@ from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.watching import Trouble
 
-_K = 4  # a power of 2, so that what cancels is 0 to the last bit
+_K = 4  # a power of 2, so that opposite terms cancel to the last bit
 
 
 class _Wired(nn.Module):
-    """Some parameters are reached, some are cut off, some take no part at all."""
+    """A model with parameters that are reached, cut off, or not used at all."""
 
     def __init__(self, centred: bool) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class _Wired(nn.Module):
         self.cut = nn.Parameter(torch.ones(_K))
         self.off = nn.Parameter(torch.ones(_K))
         self.of_one_logit = nn.Parameter(torch.ones(1))
-        self.against_it = nn.Parameter(torch.ones(1))  # one of the two is pulled up
+        self.against_it = nn.Parameter(torch.ones(1))  # a gradient of the other sign
         self.of_one_image = nn.Parameter(torch.ones(_K))
         self.opposed = nn.Parameter(torch.ones(2))  # its gradient adds up to 0
         self.faint = nn.Parameter(torch.ones(_K))  # its gradient is small

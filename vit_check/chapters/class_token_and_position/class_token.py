@@ -12,10 +12,10 @@ from vit_check.engine.verdict import Finding
 
 
 def _starts_wide(weights: Weights, sizes: Sizes) -> Finding | None:
-    """A class token that begins nearly as large as the patches it is put beside."""
+    """Return a finding if the class token starts nearly as large as the patches."""
     numbers = weights["cls_token"]
     spread = numbers.square().mean().sqrt().item()
-    if spread < 0.3 or numbers.numel() < 20:  # too few to tell
+    if spread < 0.3 or numbers.numel() < 20:  # too few numbers to be sure
         return None
     return Finding(
         "wide start",

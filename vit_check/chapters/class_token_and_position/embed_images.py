@@ -26,7 +26,7 @@ def _grid_side(sizes: Sizes) -> int:
 
 
 def _embedding_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
-    """A matrix for the patches, a table of positions; what is left is vectors."""
+    """Read the patches' matrix, a table of positions, and vectors that are left."""
     C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
     T = 1 + _grid_side(sizes) ** 2
     if any(part.kind == "norm" for part in parts):

@@ -43,7 +43,7 @@ tokens scaled: x + pos -> x * x.shape[-1] ** 0.5 + pos
 
 
 def _position_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
-    """One table of T rows; or several with T rows in all, in any order of two."""
+    """Yield a table of T rows, or several with T rows in all, in both orders."""
     T, D = sizes["num_tokens"], sizes["embed_dim"]
     for part in parts:
         table = as_rows(part, T, D)
@@ -56,7 +56,7 @@ def _position_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
 
 
 def one_too_few(parts: list[Part], T: int, D: int) -> Finding | None:
-    """Whether there are positions for the patches and none for the class token."""
+    """Return a finding if patches have positions and the class token has none."""
     for part in parts:
         if part.kind in ("own", "table") and as_rows(part, T - 1, D) is not None:
             return Finding(
@@ -68,9 +68,9 @@ def one_too_few(parts: list[Part], T: int, D: int) -> Finding | None:
 
 
 def _starts_wide(weights: Weights, sizes: Sizes) -> Finding | None:
-    """Positions that begin much larger than the 0.02 that is asked for.
+    """Return a finding if positions start much larger than the 0.02 that is asked for.
 
-    A table of sines and cosines may be where learning begins: in each of its rows but
+    Learning may also begin from a table of sines and cosines. In each of its rows but
     the class token's the squares add up to D/2.
     """
     rows = weights["pos_embed"][0]  # (T, D)

@@ -9,7 +9,7 @@ from vit_steps.embedding import sincos_position_embedding as right_sincos
 
 
 def _in_float32(output: Any) -> Any:
-    """Nothing that came in says which floating type is wanted."""
+    """Return the output in float32, since no argument says which dtype is wanted."""
     floating = isinstance(output, Tensor) and output.is_floating_point()
     return output.float() if floating else output
 

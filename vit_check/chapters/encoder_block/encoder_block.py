@@ -82,7 +82,7 @@ attention lost: x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
 
 
 def pre_norm_block(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
-    """A block with these weights, as functions whose sources can be edited."""
+    """Run a block with these weights, in functions whose sources can be edited."""
 
     def norm(name: str) -> Step:
         weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
@@ -136,7 +136,7 @@ PARTS_OF_BLOCK = (several_heads, two_layers, wired)
 
 
 def attention_maps(parts: list[Part], D: int, h: int, M: int) -> list[Linear]:
-    """The linear maps that queries, keys, values and projections may be made of."""
+    """Return the linear maps that may make queries, keys, values and projections."""
     widths = {D, 2 * D, 3 * D, D // h, 3 * D // h} - {M}
     if any(p.value.shape == (4, D, D) for p in parts):
         widths.add(4 * D)
@@ -146,7 +146,7 @@ def attention_maps(parts: list[Part], D: int, h: int, M: int) -> list[Linear]:
 def block_weights(
     norms: list[tuple[Part, Part]], attention: Weights, layers: tuple[Linear, Linear]
 ) -> Weights:
-    """The parts of a block under the package's names."""
+    """Yield the parts of a block under the package's names."""
     weights = mlp_weights(*layers)
     weights |= {f"attn.{name}": attention[name] for name in _OF_ATTENTION}
     for name, (weight, bias) in zip(("norm1", "norm2"), norms, strict=True):
@@ -166,8 +166,8 @@ def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     parts = without_norms(parts, D)
     maps, mlps = attention_maps(parts, D, h, M), list(mlp_readings(parts, D, M))
     from_heads = maps_from_heads(parts, D, h)
-    # The usual readings of attention first; and which norm is the first one where
-    # neither is called?
+    # The usual readings of attention come first. If neither norm is called, either may
+    # be the first one.
     for pair, ordered in (
         (norms, True),
         (norms[::-1], True),
@@ -187,7 +187,7 @@ def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
 
 
 def output_of_tuple(output: Any) -> Any:
-    """The output, where attention weights or None come with it."""
+    """Return the output without the attention weights or None that may come with it."""
     return output[0] if isinstance(output, tuple) and output else output
 
 

@@ -18,8 +18,7 @@ def layer_normed(x: Tensor, weight: Any, bias: Any, eps: float = 1e-6) -> Tensor
 
 
 def _far_and_narrow(generator: Generator) -> Case:
-    """Tokens near 256 that differ by 16ths: by powers of two, so that their mean is
-    exact in float32, and the 16ths are lost when they are squared."""
+    """Return tokens near 256 whose differences are lost when they are squared."""
     side = 2.0 * torch.randint(2, (2, 3, 1), generator=generator) - 1
     x = 256 + side * torch.tensor([1.0, -1.0, 3.0, -3.0]) / 16  # (B, T, 4)
     weight, bias = 1 + 0.3 * normal(generator, 4), 0.5 * normal(generator, 4)
@@ -27,7 +26,7 @@ def _far_and_narrow(generator: Generator) -> Case:
 
 
 def _normed_by(answer: Any, x: Tensor, *others: Any) -> Any:
-    """The answer's output, without a gradient where float32 leaves no digit of it."""
+    """Return the output, without a gradient if float32 leaves no digit of it."""
     with torch.set_grad_enabled(x.dtype == torch.float64 or bool(x.mean() < 100)):
         return answer(x, *others)
 

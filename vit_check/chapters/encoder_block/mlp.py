@@ -69,12 +69,12 @@ norm inside: hidden = x @ -> hidden = normed_inside(x, weights, 1e-6) @
 def mlp_readings(
     parts: list[Part], D: int, M: int, depth: int = 1
 ) -> Iterator[list[tuple[Linear, Linear]]]:
-    """Every way to read linear maps as the two layers of each of ``depth`` MLPs."""
+    """Yield each way to read linear maps as the two layers of ``depth`` MLPs."""
     matrices = [p for p in parts if p.kind != "table" and sides(p) == {D, M}]
     vectors = [p for p in parts if is_vector(p)]
     if len(matrices) != 2 * depth:
         return
-    for first in (0, 1):  # matrices of their own fit both ways
+    for first in (0, 1):  # a matrix that is in no layer may fit both ways
         pairs = [
             (linears([a, *vectors], D), linears([b, *vectors], M))
             for a, b in zip(matrices[first::2], matrices[1 - first :: 2], strict=True)
@@ -96,7 +96,7 @@ def _mlp_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
 
 
 def mlp_weights(fc1: Linear, fc2: Linear) -> Weights:
-    """Two linear maps under the package's names."""
+    """Return two linear maps under the package's names."""
     return {
         "mlp.fc1.weight": fc1.weight,
         "mlp.fc1.bias": fc1.bias_or_zeros(),

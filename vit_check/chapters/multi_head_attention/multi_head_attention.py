@@ -46,9 +46,9 @@ def _readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
 
 
 def maps_from_heads(parts: list[Part], D: int, h: int) -> list[Linear]:
-    """An output matrix for each head, from its d numbers to D.
+    """Return an output matrix for each head, from its d numbers to D.
 
-    Where none of them has a bias, one beside them is that of their sum.
+    If none of these has a bias, one beside them belongs to their sum.
     """
     layers = [p for p in parts if p.kind in ("linear", "norm")]
     found = [m for m in linears(layers, D // h) if m.outs == D] if h > 1 else []
@@ -80,7 +80,7 @@ def _attention_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
 
 
 def _output_of_tuple(output: Any) -> Any:
-    """The output, where weights (or None, or nothing) come with it in a tuple."""
+    """Return the output without the weights that may come with it in a tuple."""
     return output[0] if isinstance(output, tuple) and len(output) in (1, 2) else output
 
 
@@ -161,9 +161,9 @@ norm inside: B, T, D = x.shape
 
 
 def _loud(generator: Generator, sizes: Sizes) -> list[Tensor]:
-    """Return more tokens than elsewhere, two so loud that their scores are thousands.
+    """Return more tokens than elsewhere, two so large that scores are thousands.
 
-    They are opposed, so that in every head a score is far above 0.
+    The two point in opposite directions, so that each head has a score far above 0.
     """
     shape = (1, 66, sizes["embed_dim"])
     x = normal(generator, *shape)

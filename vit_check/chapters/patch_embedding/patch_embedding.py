@@ -16,15 +16,15 @@ from vit_steps.sizes import as_pair
 
 
 def _numbers(sizes: Sizes) -> tuple[int, int, int]:
-    """C and the patch's height and width."""
+    """Return C and the patch's height and width."""
     return (sizes["in_channels"], *as_pair(sizes["patch_size"], "patch_size"))
 
 
 def _embedding_readings(parts: Sequence[Part], sizes: Sizes) -> Iterator[Weights]:
-    """A weight for every order in which a linear layer's patches may be flattened.
+    """Yield a weight for each order in which a linear layer may flatten patches.
 
-    A convolution's weight has only one. Nothing but the weight and a bias is allowed;
-    the weight may be in as many parts as there are channels.
+    A convolution's weight has only one order. There may be nothing beside the weight
+    and a bias, but the weight may be in as many parts as there are channels.
     """
     C, height, width = _numbers(sizes)
     D = sizes["embed_dim"]
@@ -37,7 +37,7 @@ def _embedding_readings(parts: Sequence[Part], sizes: Sizes) -> Iterator[Weights
     if len(weights) == 1:
         for weight in as_filters(weights[0], D, (C, height, width)):
             yield {"proj.weight": weight, "proj.bias": bias}
-    elif len(weights) == C:  # one for each channel, whose outputs are added
+    elif len(weights) == C:  # one for each channel; their outputs are added
         each = (as_filters(weight, D, (1, height, width)) for weight in weights)
         for filters in zip(*each, strict=False):
             yield {"proj.weight": torch.cat(filters, dim=1), "proj.bias": bias}

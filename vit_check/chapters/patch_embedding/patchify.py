@@ -10,7 +10,7 @@ from vit_steps.sizes import Size
 
 
 def pairs_if_taken(answer: Answer, right: Answer, *arguments: Any) -> Any:
-    """What an answer gives; one that takes only an int for P need not take a pair."""
+    """Run an answer, with an int for P if it does not take a pair."""
     if isinstance(arguments[1], int):
         return answer(*arguments)
     try:

@@ -17,7 +17,7 @@ _REFUSALS = (RuntimeError, KeyError, AssertionError)
 
 
 def _tiny_model() -> VisionTransformer:
-    """With a buffer as well, which a state dict has and ``parameters()`` has not."""
+    """Return a model with a buffer, which is in ``state_dict()`` but no parameter."""
     with torch.random.fork_rng(devices=[]):
         model = VisionTransformer(_TINY).double()
     model.register_buffer("pixel_mean", torch.zeros(3, dtype=torch.float64))
@@ -33,7 +33,7 @@ def _load_inputs(generator: Generator) -> Cases:
 def _with_fault(
     fault: str, state: dict[str, Tensor]
 ) -> tuple[dict[str, Tensor], list[str]]:
-    """Weights in which something does not fit, and the names that say so."""
+    """Return weights in which something does not fit, and the names of that."""
     state = dict(state)
     if fault == "order":
         names = list(state)

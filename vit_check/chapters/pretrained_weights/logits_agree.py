@@ -49,7 +49,7 @@ def _agree_inputs(generator: Generator) -> Cases:
         "logits that are not equal, with atol = 0": off_at((0, 1, atol)),
     }
     yield [list(pairs), list(pairs.values()), 0.0]
-    # Their numbers are the same, in the same order.
+    # Both have the same numbers in the same order, in different shapes.
     pairs = {"(K, B) beside (B, K)": [expected.reshape(K, B), expected]}
     yield [list(pairs), list(pairs.values()), atol]
 
@@ -64,7 +64,7 @@ def _compare_them(
 
 
 def _true_or_false(output: Any) -> Any:
-    """True or False, from a bool or a tensor of one, or what there is instead."""
+    """Return True or False, from a bool or a tensor of one, or what else there is."""
     if isinstance(output, Tensor):
         if output.numel() != 1:
             return f"a tensor of shape {tuple(output.shape)}"

@@ -21,7 +21,7 @@ def _deal_to_all(deal: Answer, batches: list[tuple[int, int]]) -> Any:
 
 
 def _in_a_row(output: Any) -> Any:
-    """Places as they print, from a list, a range, a tensor, an array or a generator."""
+    """Return places as a list, from a list, range, tensor, array or generator."""
     if hasattr(output, "tolist"):
         output = output.tolist()
     if isinstance(output, str | dict) or not isinstance(output, Iterable):

@@ -30,7 +30,7 @@ def days() -> float:
 
 
 def sent(trips: int, num_processes: int = 8) -> float:
-    """Bytes that a process sends in a step of ViT-B/16, in float32."""
+    """Return the bytes that a process sends in a step of ViT-B/16, in float32."""
     vector = 4 * ViTConfig.base().cost().parameters
     return trips * vector * (num_processes - 1) / num_processes
 

@@ -8,7 +8,7 @@ from vit_check.engine.functions import FunctionCheck
 
 
 def _rows_as_tensors(output: Any) -> Any:
-    """Lists of numbers as tensors, and every tensor in double precision."""
+    """Convert lists of numbers to tensors, and every tensor to double precision."""
     if not isinstance(output, tuple | list):
         return output.double() if isinstance(output, Tensor) else output
     return [

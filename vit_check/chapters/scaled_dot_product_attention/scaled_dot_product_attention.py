@@ -29,11 +29,11 @@ def _mask(generator: Generator, *shape: int) -> Tensor:
 
 
 def _far_from_zero(generator: Generator, loud: float = 20.0) -> Case:
-    """Scores near -300, or near 300; one key is hidden.
+    """Return inputs with scores near -300 or 300, and one key that is hidden.
 
-    With 7 for ``loud`` they are near -105, or near 105, and float32 has no e^105. The
-    queries are large and the keys are not: the gradient of a query is a sum of keys, in
-    which what large keys share cancels but for its rounding.
+    If ``loud`` is 7, scores are near -105 or 105, and float32 cannot hold e^105. The
+    queries are large and the keys are not, because the gradient of a query is a sum of
+    keys, in which large ones would cancel and leave rounding errors.
     """
     q, k = (
         torch.randn(shape, generator=generator, dtype=torch.float64)

@@ -29,7 +29,7 @@ def _train_in_parts(
     labels: Tensor,
     num_parts: int,
 ) -> dict[str, Any]:
-    """Two steps; what an earlier one has left in the gradients is there before both."""
+    """Take two steps, each with gradients that an earlier step has left."""
     K, numbers = weight.shape
     with torch.random.fork_rng(devices=[]):
         layer = nn.Linear(numbers, K, bias=False, dtype=weight.dtype)
@@ -37,7 +37,7 @@ def _train_in_parts(
     layer.weight.data = weight.clone()
     layer.weight.grad = weight.flip(0, 1)
     sizes: list[int] = []
-    waiting = [0]  # forward passes that no backward pass has followed, after each
+    waiting = [0]  # after each pass, those still without a backward pass
 
     def note_forward(_: nn.Module, given: tuple[Tensor, ...]) -> None:
         sizes.append(len(given[0]))
@@ -54,7 +54,7 @@ def _train_in_parts(
         moved = (before - layer.weight.detach()) / 0.25
         found[f"the gradient that the {which} step followed"] = moved
     whole = max(sizes, default=0) == images.shape[1]
-    many = len(sizes) > 2 * (num_parts + 1)  # one more, for a rest, in each step
+    many = len(sizes) > 2 * (num_parts + 1)  # a rest is a part, too
     return found | {
         "the whole batch in one forward pass": "there" if whole else "no",
         "more parts than were asked for": "there" if many else "no",

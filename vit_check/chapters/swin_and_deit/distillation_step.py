@@ -12,7 +12,7 @@ from vit_steps.variants import distillation
 
 
 class _Student(nn.Module):
-    """Two tokens' worth of a student: two heads, and something that knows its mode."""
+    """A student with two heads, whose norm depends on the mode."""
 
     def __init__(self, features: int, classes: int) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class _Student(nn.Module):
 
 
 class _AnotherCrop:
-    """An augmentation that does something else each time, the same for everybody."""
+    """An augmentation that differs from call to call, but not between two models."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -43,9 +43,9 @@ class _AnotherCrop:
 def _two_steps(
     step: Answer, images: Tensor, labels: Tensor, classes: int, seed: int
 ) -> dict[str, Any]:
-    """Student and teacher after two steps, with gradients there from an earlier one."""
+    """Return student and teacher after two steps that began with old gradients."""
     features = images[0, 0].numel()
-    with torch.random.fork_rng(devices=[]):  # layers are drawn when they are made
+    with torch.random.fork_rng(devices=[]):  # the constructors draw weights
         student = _Student(features, classes)
         teacher = nn.Sequential(
             nn.Flatten(), nn.BatchNorm1d(features), nn.Linear(features, classes)

@@ -8,7 +8,7 @@ from vit_steps.variants import swin
 
 
 def _whole_numbers(output: Any) -> Any:
-    """An index of any whole-number dtype as int64."""
+    """Return an index of any whole-number dtype as int64."""
     whole = isinstance(output, Tensor) and not (
         output.is_floating_point() or output.dtype == torch.bool
     )

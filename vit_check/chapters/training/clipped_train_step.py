@@ -11,10 +11,10 @@ from vit_check.engine.watching import Trouble
 
 
 class _Network(nn.Module):
-    """Two linear layers; what is between them tells training from evaluation.
+    """A model of two linear layers with a norm that depends on the mode.
 
-    As a batch norm does, it takes off the mean of the batch in training mode alone.
-    PyTorch's own would set all processors to work on its few numbers.
+    In training mode alone it subtracts the mean of the batch, as a batch norm does.
+    PyTorch's own would start all processors for its few numbers.
     """
 
     def __init__(self, weights: list[Tensor]) -> None:
@@ -38,9 +38,9 @@ def _steps(
     lr: float,
     clip_norm: float,
 ) -> dict[str, Any]:
-    """Steps on one batch after the other; what they return, and the weights.
+    """Take steps on one batch after the other; return their outputs and the weights.
 
-    An earlier step has left its gradients when the first one begins.
+    Gradients of an earlier step are there when the first one begins.
     """
     model = _Network(weights)
     for parameter in model.parameters():
@@ -84,7 +84,7 @@ def _steps(
 
 
 def _listen(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
-    """A list that will tell when gradients arrive, and with which a step is taken."""
+    """Return a list that fills up as gradients arrive and steps are taken."""
     calls: list[str] = []
 
     def arrived(_: Tensor) -> None:
@@ -104,7 +104,7 @@ def _listen(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
 def _in_its_order(
     step: Answer, model: Any, optimizer: Any, images: Any, labels: Any
 ) -> tuple[Any, ...]:
-    """The arguments, the optimizer last if that is where the function has it."""
+    """Return the arguments, with the optimizer last if the function has it there."""
     names = [parameter.name for parameter in parameters_of(step)]
     if len(names) > 3 and names[3].startswith("opt"):
         return model, images, labels, optimizer
@@ -112,7 +112,7 @@ def _in_its_order(
 
 
 def _knows_limit(step: Answer) -> bool:
-    """Whether the limit can be given by its name; else it is the fifth argument."""
+    """Return whether the limit can be given by its name and not only as the fifth."""
     parameters = parameters_of(step)
     named = any(p.kind is p.VAR_KEYWORD or p.name == "clip_norm" for p in parameters)
     return named or not parameters

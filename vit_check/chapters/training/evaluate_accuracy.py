@@ -9,7 +9,7 @@ from vit_check.engine.observing import as_number
 
 
 class _Moody(nn.Module):
-    """A model whose images are its logits; in training it moves them by a class."""
+    """A model whose images are its logits; in training mode some answers change."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,7 +54,8 @@ def _evaluation_inputs(generator: Generator) -> Cases:
     K = 5
     for mode in ("eval", "training"):
         images, labels = [], []
-        # So many of each batch are right in eval mode, and so many in training mode.
+        # The images of a batch, those that are right in eval mode, and in training
+        # mode.
         for B, right, moved in ((16, 10, 4), (16, 6, 3), (5, 3, 1)):
             y = torch.randint(K, (B,), generator=generator)
             shift = torch.tensor([0] * right + [1] * moved + [2] * (B - right - moved))

@@ -18,7 +18,7 @@ def rate(step: int, total_steps: int, warmup_steps: int, peak: float) -> float:
 def _rates(
     schedule: Answer, total_steps: int, warmup_steps: int, peak: float
 ) -> dict[str, Any]:
-    """The learning rate at every step, and after the last."""
+    """Return the learning rate at every step, and after the last."""
     return {
         f"the rate at step {step} of {total_steps}, {warmup_steps} of them warm-up,": (
             as_number(schedule(step, total_steps, warmup_steps, peak))

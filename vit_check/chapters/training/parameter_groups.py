@@ -35,7 +35,7 @@ def _build(kind: str) -> nn.Module:
 
 
 class _OtherNames(nn.Module):
-    """What is added to tokens, under no usual name and with any number of axes."""
+    """Tensors that are added to tokens, with unusual names and any number of axes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class _OtherNames(nn.Module):
 
 
 def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | None:
-    """The decay that each parameter gets, by name."""
+    """Return the weight decay that each parameter gets, by name."""
     model = _build(kind)
     groups = group(model, weight_decay)
     if groups is None:

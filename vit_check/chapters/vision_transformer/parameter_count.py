@@ -19,7 +19,7 @@ def count(H: int, P: int, C: int, K: int, D: int, L: int, M: int) -> int:
 TABLE = """
 parameter_count(image_size, patch_size, in_channels, num_classes, embed_dim, depth,
     hidden_dim) -> int
-  30, 6, 3, 7, 12, 3, 12 * whole(5, 9) + 6  # no two mistakes come to the same
+  30, 6, 3, 7, 12, 3, 12 * whole(5, 9) + 6  # all mistakes differ
   12, 4, 2, 11, 16, 5, 16 * whole(5, 9) + 8
 no biases: C * D + D -> C * D
   + 4 * D -> nothing

@@ -80,7 +80,7 @@ log-softmax at the end: head(x[:, 0]) -> head(x[:, 0]).log_softmax(dim=-1)
 
 
 def model(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
-    """A model with these weights, as functions whose sources can be edited."""
+    """Return the logits of a model with these weights; its source can be edited."""
 
     def norm(x: Tensor) -> Tensor:
         scale, shift = weights["norm.weight"], weights["norm.bias"]
@@ -175,7 +175,7 @@ def _function_inputs(generator: Generator) -> Cases:
 
 
 class _ModelCheck(ModuleCheck):
-    """Check of a model, whose class may take one config in place of the sizes."""
+    """Check of a model, whose class may take a config instead of the sizes."""
 
     def form_for(self, answer: Any) -> Check:
         if isinstance(answer, (type, nn.Module)) or self.function is None:
@@ -192,7 +192,7 @@ class _ModelCheck(ModuleCheck):
 
 
 def _taking_sizes(answer: Any) -> Any:
-    """The same class or factory, with sizes in place of its config."""
+    """Wrap a class or factory so that it takes sizes instead of a config."""
     if not isinstance(answer, type):
         return lambda **sizes: answer(ViTConfig(**sizes))
 
@@ -229,7 +229,7 @@ vision_transformer = _ModelCheck(
     shape="(B, K)",
     lacking=model_lacks,
     tried=8,
-    # Tokens begin quietly and stay so, that eps may matter to the last norm.
+    # Small tokens, so that the eps of the last norm matters.
     widths={"vectors": 0.05, "matrices": 0.3},
     as_function=FunctionCheck(
         classify,

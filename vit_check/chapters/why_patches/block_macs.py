@@ -13,7 +13,7 @@ def macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
 TABLE = """
 block_macs(num_tokens, embed_dim, mlp_ratio=4) -> (quadratic, linear), both whole
     numbers of multiply-accumulates
-  whole(31, 60), whole(70, 99), 7  # for which no two mistakes come to the same
+  whole(31, 60), whole(70, 99), 7  # for which all mistakes give different counts
   whole(31, 60), whole(70, 99), 5
   whole(31, 60), whole(70, 99)
 order swapped: quadratic, projections + mlp -> projections + mlp, quadratic

@@ -24,7 +24,7 @@ _SIZES_UNNAMED = "a ValueError that does not name the sizes"
 def _count_or_refuse(
     count: Any, image_size: Size, patch_size: Size, by_what: bool = False
 ) -> Any:
-    """The count; for patches that do not fit, that it refuses them, or by what."""
+    """Return the count or, if patches do not fit, that it is refused, and how."""
     fits = _sides_fit(image_size, patch_size)
     try:
         found = count(image_size, patch_size)
@@ -81,7 +81,7 @@ def _runs(count: Any, image_size: Size, patch_size: Size) -> bool:
 
 
 def _is_count(found: Any) -> bool:
-    """Whether it is a number of patches, and no None, False, 0 or error in its place"""
+    """Return whether it counts patches, and is no None, False, 0 or error."""
     if isinstance(found, torch.Tensor) and found.numel() == 1:
         found = found.item()
     return isinstance(found, int | float) and found > 0 and found is not True
@@ -106,7 +106,7 @@ token_count(image_size, patch_size) -> the int N, or a ValueError that names bot
   224, 16
   6 * whole(8, 14), 6
   (6 * whole(8, 11), 6 * whole(11, 15)), 6
-  (63, 44), (7, 4)  # for which no two mistakes come to the same
+  (63, 44), (7, 4)  # for which all mistakes give different counts
   (7 * whole(14, 20), 4 * whole(8, 14)), (7, 4)
   12 * whole(8, 14), (4, 6)
   600, 16

@@ -36,7 +36,7 @@ export function attribute(element, name, value) {
 export const pause = () => new Promise((resume) => setTimeout(resume));
 
 /**
- * Makes a labelled control, with the label in front of it, or behind a checkbox.
+ * Makes a labelled control, with the label in front of it, or after a checkbox.
  * @type {(text: string, control: HTMLInputElement | HTMLSelectElement) => HTMLElement}
  */
 export function labelled(text, control) {

@@ -40,7 +40,7 @@ function scale(colours) {
 }
 
 /**
- * Returns what draws on a canvas.
+ * Returns functions that draw on a canvas.
  * @type {(canvas: HTMLCanvasElement, settings?: CanvasRenderingContext2DSettings) => Pen}
  */
 export function penOf(canvas, settings) {

@@ -4,7 +4,7 @@ import { bytesOf } from "../../shared/numbers.js";
 
 /** @import { Model, Pictures, Written } from "./types.d.ts" */
 
-/** What the data scripts have brought, by name. */
+/** The contents of the data scripts, by name. */
 const received = (globalThis.vitData ??= {});
 
 /** @type {Map<string, Model>} */

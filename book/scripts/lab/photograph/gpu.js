@@ -16,7 +16,7 @@
 const NONE = 0xffffffff; // a layer that adds no bias
 const GELU = 1;
 const RELU = 2;
-// What a step is told. A layer reads its rows at `begin`, `stride` apart, and writes them at `to`, `apart` apart, in
+// The settings of a step. A layer reads its rows at `begin`, `stride` apart, and writes them at `to`, `apart` apart, in
 // lines of `line` rows, `lineApart` apart, of which the first `across` count.
 const STEP = (
   "rows width height scales matrix bias add then begin stride to apart line lineApart across off"

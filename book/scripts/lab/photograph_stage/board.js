@@ -185,7 +185,7 @@ function canvasRatio(canvas) {
 
 /** @typedef {(values: ArrayLike<number>, patch: number) => number[]} Pixel */
 
-// What lies on the photograph: four bytes for each patch.
+// The colours laid on the photograph: four bytes for each patch.
 /** @type {Pixel} */
 const asColour = (colours, patch) => [colours[3 * patch], colours[3 * patch + 1], colours[3 * patch + 2], 255];
 /** @type {Pixel} */

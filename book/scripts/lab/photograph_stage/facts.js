@@ -1,4 +1,4 @@
-// What a change did to tokens, matches and saliency, in numbers and in words.
+// The effect of a change on tokens, matches and saliency, in numbers and in words.
 
 import { clamp, placeAt, upTo } from "../../shared/grid.js";
 
