@@ -8,6 +8,8 @@ import torch
 from torch import nn
 
 import vit_check as check
+from tests.checks.answers.encoder_block.mlp import mlp_with_weights
+from tests.checks.answers.multi_head_attention.multi_head_attention import as_a_function
 from vit_check import CheckFailed
 from vit_check.engine.comparing import same
 from vit_check.engine.modules import AT_ONCE, _put_out, _put_out_by
@@ -231,6 +233,8 @@ def test_the_reference_draws_nothing_from_the_seed():
     check.class_token(First)
     check.embed_images(ViTEmbedding)
     check.multi_head_attention(MultiHeadAttention)
+    check.multi_head_attention(as_a_function)
+    check.mlp(mlp_with_weights)
     assert torch.equal(torch.get_rng_state(), before)
 
 

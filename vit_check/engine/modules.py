@@ -127,7 +127,7 @@ class ModuleCheck(Check):
         if not isinstance(self.as_function, str):
             return self.as_function
         names = re.findall(r"\w+(?=[,)])", self.as_function.partition(" -> ")[0])
-        learned = [name for name, _ in self.package(self.sizes).named_parameters()]
+        learned = self._shapes(self.sizes)
         keys = {  # of the arguments that are weights
             name: key
             for key in learned
@@ -146,8 +146,7 @@ class ModuleCheck(Check):
 
         def cases(generator: Generator) -> Iterator[Case]:
             for sizes, (x, *_), seed, dtype in self.cases(generator, {}):
-                module = self.package(sizes)
-                shapes = [module.get_parameter(key).shape for key in keys.values()]
+                shapes = [self._shapes(sizes)[key] for key in keys.values()]
                 weights = drawn(shapes, [False] * len(keys), seed, **self.widths)
                 values = {**sizes, names[0]: x, **dict(zip(keys, weights, strict=True))}
                 given = [values[name] for name in names]
@@ -161,6 +160,12 @@ class ModuleCheck(Check):
             more=[Mistake(m.name, m.sentence, given(m.wrong)) for m in self.mistakes],
             batched=(0,),
         )
+
+    def _shapes(self, sizes: Sizes) -> dict[str, torch.Size]:
+        """Those of the package's parameters by name; nothing is drawn from the seed."""
+        with torch.random.fork_rng(devices=[]):
+            module = _built(self.package, tuple(sizes.items()))
+        return {name: value.shape for name, value in module.named_parameters()}
 
     def _of_package(self, weights: Weights, sizes: Sizes, *inputs: Tensor) -> Any:
         """Run the package's module with weights by its names, and return the output.
@@ -194,7 +199,7 @@ class ModuleCheck(Check):
     def form_for(self, answer: Any) -> Check:
         if isinstance(answer, nn.Module):
             return self._of_one_size
-        if self.function is None or isinstance(answer, type):
+        if isinstance(answer, type) or self.function is None:
             return self
         parameters, needed = parameters_of(answer), needed_by(answer)
         any_number = [p for p in parameters if p.kind is p.VAR_POSITIONAL]
