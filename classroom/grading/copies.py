@@ -64,7 +64,9 @@ def published_work(assignment: Assignment) -> list[Work]:
     work = []
     for seed in dict.fromkeys([None, assignment.seed]):
         one = replace(assignment, seed=seed)
-        name = "the published solution" if seed is None else f"that of SEED={seed}"
+        name = (
+            "the published solution" if seed is None else f"the solution of SEED={seed}"
+        )
         code, _ = own_work(one.source, one.release)
         work.append(Work(name, name, code, ""))
     return work

@@ -21,6 +21,7 @@ from classroom.grading.page import page
 from classroom.grading.processes import run_each
 from classroom.grading.result import Result
 from classroom.grading.tasks import judge, tasks_of
+from classroom.release.handout import with_links_to_pages
 from vit_steps.checkpoint import write_whole
 
 HIDDEN = "BEGIN HIDDEN TESTS"
@@ -28,7 +29,7 @@ CPU_SECONDS = 20  # for one page; an honest one takes less than one
 SECONDS = 300
 MEMORY = 2048 * MIB
 LARGEST = 16 * MIB
-LOOKS = 2  # of the pages; a page of an earlier number is made anew
+LOOKS = 3  # of the pages; a page of an earlier number is made anew
 
 
 def write_feedback(
@@ -95,6 +96,7 @@ def feedback(result: Result, course: Course, unmarked: list[str]) -> None:
     GetGrades(config=Config()).preprocess(nb, {"nbgrader": about})
     for cell in nb.cells:
         cell.about = cell.metadata.get("nbgrader", {})
+        cell.source = with_links_to_pages(cell.source)
     marks = [cell.about for cell in nb.cells]
     contents = (result.name, about["score"], marks, unmarked, result.changes, LOOKS)
     stamp = hashlib.sha256(data + repr(contents).encode("utf-8", "replace")).hexdigest()

@@ -53,15 +53,9 @@ def write_report(
         plain: the results whose feedback page does not show the notebook.
         assignments: the sets, with whose solutions the work is compared too.
     """
-    published = {
-        name: {
-            work
-            for one in assignments
-            if one.name == name
-            for work in published_work(one)
-        }
-        for name in {one.name for one in assignments}
-    }
+    published: dict[str, set[Work]] = {}
+    for one in assignments:
+        published.setdefault(one.name, set()).update(published_work(one))
     found = _sections(results, left_out, plain, published)
     sections = [section for section in found if section.entries]
     text = page(

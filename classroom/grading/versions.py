@@ -203,14 +203,15 @@ class Reader:
             self._about_notebooks.add(f"{shown(file.path)}: {error}.")
             return
         # The content decides, and if that is not enough, the file's name.
-        like = likeness(in_utf_8(data), self._assignments)
+        text = in_utf_8(data)
+        like = likeness(text, self._assignments)
         nearest = max(self._assignments, key=lambda one: like[one.label])
         name = nearest.name
         recognised = like[nearest.label] >= LIKE_ENOUGH
         if not recognised and file.is_maybe_notebook:
             self._about_others.add(f"{shown(file.path)}: not a notebook.")
             return
-        names = {one.name for one in self._assignments}
+        names = dict.fromkeys(one.name for one in self._assignments)
         if not recognised and len(names) > 1:
             named = [name for name in names if name.lower() in file.path.lower()]
             if not named:
@@ -220,7 +221,7 @@ class Reader:
             name = named[0]
         # If a notebook has lost its seed, it is of the variant that it is most like.
         variants = self._of_set(name)
-        seeds, seed = [one.seed for one in variants], seed_of(data)
+        seeds, seed = [one.seed for one in variants], seed_of(text)
         if seed is None:
             seed = max(variants, key=lambda one: like[one.label]).seed
         elif seed not in seeds:

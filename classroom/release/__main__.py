@@ -59,8 +59,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _write_handouts(sources: list[Path], seed: int | None, out: Path | None) -> int:
     """Write what a class gets, and of a variant the solutions into a folder apart."""
-    variant = BUILT / "handout" if seed is None else BUILT / "exercises" / str(seed)
-    out = out or variant
+    usual = BUILT / "handout" if seed is None else BUILT / "exercises" / str(seed)
+    out = out or usual
     out.mkdir(parents=True, exist_ok=True)
     commit = commit_of_this_copy()
     for path in sources:

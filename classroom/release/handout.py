@@ -63,10 +63,15 @@ def handed_out(release: NotebookNode, commit: str) -> NotebookNode:
     nb = copy.deepcopy(release)
     nb.cells = [cell for cell in nb.cells if cell.get("id") != "badges"]
     for cell in nb.cells:
-        cell.source = LINK.sub(rf"]({PAGES}/\1.html", cell.source)
+        cell.source = with_links_to_pages(cell.source)
         if commit:
             cell.source = cell.source.replace(REPOSITORY, archive(commit))
     return nb
+
+
+def with_links_to_pages(source: str) -> str:
+    """Return the text of a cell with links that lead somewhere from any folder."""
+    return LINK.sub(rf"]({PAGES}/\1.html", source)
 
 
 def as_published(source: str) -> str:

@@ -61,7 +61,7 @@ def test_the_published_solutions_are_compared_too(tmp_path):
     book, own = published_work(assignment)
     assert (book.student, own.student) == (
         "the published solution",
-        "that of SEED=2027",
+        "the solution of SEED=2027",
     )
     assert "def split_heads" in book.code and "SOLUTION" not in book.code
     assert book.code != own.code and "Faulty" not in book.code
