@@ -24,6 +24,7 @@ from classroom.grading import gradebook
 from classroom.grading.course import Course
 from classroom.grading.grade import Refused, grade_class
 from classroom.grading.limits import MIB, Limits
+from classroom.grading.marks import read_class_list
 from classroom.grading.result import Result, Terms
 from classroom.release.release import SOURCES
 
@@ -41,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     add("--source", type=Path, action="append", help="exercise set; default: all")
     add("--seed", type=int, nargs="+", default=[None], help="of each variant")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="notebooks at once")
-    add("--class-list", type=Path, help="grades that Brightspace exported")
+    add("--class-list", type=read_class_list, help="grades that Brightspace exported")
     add("--pattern", help="regular expression: its group 'name' or 'id' is the student")
     add("--cell-seconds", type=int, default=Limits.cell_seconds)
     add("--total-seconds", type=int, default=Limits.total_seconds)

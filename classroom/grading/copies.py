@@ -1,6 +1,7 @@
 """Find students who handed in nearly the same work: a reason to ask, not a proof."""
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -106,35 +107,27 @@ def copies(everyone: list[Work]) -> list[Copies]:
 
 
 def _alike(everyone: list[Work], kind: str) -> Iterable[tuple[tuple[str, ...], str]]:
-    authors: dict[str, list[str]] = {}
+    authors = defaultdict[str, list[str]](list)
     for work in everyone:
         written = getattr(work, kind)
         if len(written) >= SHORTEST[kind]:
-            authors.setdefault(written, []).append(work.student)
+            authors[written].append(work.student)
     texts = list(authors)
-    group = list(range(len(texts)))  # number of a text -> least number in its group
-    spans: dict[int, tuple[float, float]] = {}
-    for one, text in enumerate(texts):
+    groups: list[tuple[set[str], set[int]]] = []  # texts, and percents that are alike
+    for number, text in enumerate(texts):
         pairs = process.extract_iter(
-            text, texts[:one], scorer=fuzz.ratio, score_cutoff=SAME[kind]
+            text, texts[:number], scorer=fuzz.ratio, score_cutoff=SAME[kind]
         )
-        for _, score, other in pairs:
-            low, high = sorted((group[one], group[other]))
-            if low != high:
-                group = [low if number == high else number for number in group]
-            joined = [(score, score), spans.get(low), spans.pop(high, None)]
-            known = [span for span in joined if span is not None]
-            spans[low] = min(k[0] for k in known), max(k[1] for k in known)
-    for first in sorted(set(group)):
-        students = sorted(
-            student
-            for number, text in zip(group, texts, strict=True)
-            if number == first
-            for student in authors[text]
-        )
-        if first in spans:
-            least, most = map(int, spans[first])
-            percent = f"{least}" if least == most else f"{least} to {most}"
-            yield tuple(students), f"{kind} {percent} % the same"
+        near = {other: int(score) for other, score, _ in pairs}
+        alike = [group for group in groups if group[0] & near.keys()]
+        groups = [group for group in groups if group not in alike]
+        same, percents = {text}, set(near.values())
+        groups.append((same.union(*(g[0] for g in alike)), percents))
+        percents.update(*(group[1] for group in alike))
+    for same, percents in groups:
+        students = tuple(sorted(student for one in same for student in authors[one]))
+        if percents:
+            span = " to ".join(map(str, sorted({min(percents), max(percents)})))
+            yield students, f"{kind} {span} % the same"
         elif len(students) > 1:
-            yield tuple(students), f"the same {kind}"
+            yield students, f"the same {kind}"

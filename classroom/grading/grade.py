@@ -19,12 +19,7 @@ from classroom.grading.course import Course
 from classroom.grading.disk import is_full_disk
 from classroom.grading.gradebook import CourseChanged
 from classroom.grading.intake import Intake, NoSubmissions, state_of, take_in
-from classroom.grading.marks import (
-    ClassList,
-    ClassListUnread,
-    read_class_list,
-    write_marks,
-)
+from classroom.grading.marks import ClassList, write_marks
 from classroom.grading.pool import finished, grade_all
 from classroom.grading.processes import start_server
 from classroom.grading.proof import SolutionsFail, prove
@@ -39,7 +34,6 @@ from classroom.grading.sandbox import (
 from classroom.release.assignment import Assignment
 from classroom.release.release import SOURCES
 
-REASONS = SandboxMissing, NoSubmissions, CourseChanged, SolutionsFail, ClassListUnread
 ROUNDS = 3  # of taking in what others change at the same time
 LONGEST_PLACE = 46  # bytes; the sockets' names below it take 57 more
 
@@ -57,26 +51,26 @@ def grade_class(
     pattern: str | None = None,
     progress: bool = True,
     seeds: Sequence[int | None] = (None,),
-    class_list: Path | None = None,
+    class_list: ClassList | None = None,
 ) -> list[Result]:
     """Grade all submissions in a folder or zip, and write all tables and pages.
 
     Args:
         seeds: those of the variants that were handed out; None is the book's own sets.
-        class_list: the grades that Brightspace exports, for its table.
+        class_list: of ``read_class_list``, for the table for Brightspace.
 
     Raises:
         Refused: if that is not possible, with advice on what to do about it.
     """
     if not sources:
         raise Refused(f"There is no exercise set in {SOURCES}; name one with --source.")
-    if sys.platform == "win32":
+    if sys.platform != "linux":
         raise Refused(
-            "Grading needs what Windows does not have. Install WSL 2, which is a Linux "
-            "inside Windows, and give the same command there."
+            "Grading needs what only Linux has. On Windows install WSL 2, which is a "
+            "Linux inside Windows, on a Mac a virtual machine with Linux, and give the "
+            "same command there."
         )
     try:
-        numbers = read_class_list(class_list) if class_list is not None else {}
         if terms.sandbox:
             check_sandbox(terms.weak)
         sets = [Assignment(path, seed) for path in sources for seed in seeds]
@@ -93,7 +87,7 @@ def grade_class(
                     course, [assignments[label] for label in sorted(used)]
                 )
                 results = _grade(
-                    intake, assignments, course, terms, jobs, progress, numbers
+                    intake, assignments, course, terms, jobs, progress, class_list or {}
                 )
                 if before <= state_of(place):
                     return results
@@ -104,7 +98,7 @@ def grade_class(
         )
     except Timeout:
         raise Refused(f"Another run is grading into {out} right now.") from None
-    except REASONS as error:
+    except (SandboxMissing, NoSubmissions, CourseChanged, SolutionsFail) as error:
         raise Refused(str(error)) from error
     except Exception as error:  # nbgrader's and the database's, too
         if not is_full_disk(error):

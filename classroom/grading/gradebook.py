@@ -38,7 +38,6 @@ class Mark:
     """One student's current mark in the gradebook.
 
     Attributes:
-        auto: grade_id -> points from the tests, None where a person decides.
         waiting: number of answers that a person still has to mark.
         unmarked: grade_id of each of them.
     """
@@ -46,7 +45,6 @@ class Mark:
     score: float
     maximum: float
     waiting: int
-    auto: dict[str, float | None] = field(default_factory=dict)
     unmarked: list[str] = field(default_factory=list)
 
 
@@ -172,8 +170,7 @@ def marks(course: Course, results: list[Result]) -> dict[tuple[str, str], Mark]:
                 submission = book.find_submission_notebook(
                     result.assignment, result.assignment, result.student
                 )
-                auto = {g.name: g.auto_score for g in submission.grades}
                 unmarked = [g.name for g in submission.grades if g.needs_manual_grade]
                 score, most = float(submission.score), float(submission.max_score)
-                found[key] = Mark(score, most, len(unmarked), auto, unmarked)
+                found[key] = Mark(score, most, len(unmarked), unmarked)
     return found

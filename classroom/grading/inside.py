@@ -50,13 +50,16 @@ def set_limits(
         resource.setrlimit(limit, (value, value))
 
 
-def import_packages() -> None:
+def import_packages(others: tuple[str, ...] = ()) -> None:
     """Import what every exercise set imports, so that no cell's time is spent on it.
 
     The garbage collector skips these objects from then on, because they stay.
+
+    Args:
+        others: what only some sets import.
     """
     gc.disable()
-    for name in IMPORTED:
+    for name in (*others, *IMPORTED):
         with suppress(ImportError):  # the notebook's own import shows the error
             import_module(name)
     gc.freeze()

@@ -146,7 +146,7 @@ def take_in(
 
 def state_of(place: Path) -> set[tuple[str, float, int]]:
     """Return path, time and size of each file, which tell whether it was changed."""
-    if place.is_dir():
+    if not place.is_file():
         return {(file.path, file.time, file.size) for file in in_folder(place)}
     status = place.stat()
     return {(place.name, status.st_mtime, status.st_size)}

@@ -9,9 +9,9 @@ import csv
 import io
 import re
 import unicodedata
+from argparse import ArgumentTypeError
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from classroom.grading.course import Course
@@ -29,14 +29,10 @@ ClassList = Mapping[str, tuple[str, str]]
 Rows = Iterable[Iterable[Any]]
 
 
-class ClassListUnread(ValueError):
-    """Raised for a class list that cannot be read; the message says what it must be."""
-
-
 def write_marks(
     course: Course, results: list[Result], marks: Marks, class_list: ClassList
-) -> list[str]:
-    """Write all tables, and return their names.
+) -> None:
+    """Write all tables.
 
     Args:
         class_list: of ``read_class_list``, or empty.
@@ -61,16 +57,15 @@ def write_marks(
                 (course.root / file).unlink(missing_ok=True)
     for file, rows in tables.items():
         write_whole(course.root / file, _csv(rows))
-    return list(tables)
 
 
-def read_class_list(path: Path) -> ClassList:
+def read_class_list(path: str) -> ClassList:
     """Return name -> OrgDefinedId and Username, from grades that Brightspace exported.
 
     Names that two students share are left out.
 
     Raises:
-        ClassListUnread: if it is no such table.
+        ArgumentTypeError: if it is no such table; the message says what it must be.
     """
     found = defaultdict[str, list[tuple[str, str]]](list)
     try:
@@ -79,8 +74,8 @@ def read_class_list(path: Path) -> ClassList:
                 name = _simple(f"{row['First Name']} {row['Last Name']}")
                 found[name].append((row["OrgDefinedId"], row["Username"]))
     except (OSError, ValueError, KeyError, csv.Error) as error:
-        raise ClassListUnread(
-            f"--class-list {path} cannot be read ({error}). It has to be a CSV of "
+        raise ArgumentTypeError(
+            f"{path} cannot be read ({error}). It has to be a CSV of "
             "grades that Brightspace exported with both key fields and with first and "
             "last names."
         ) from error

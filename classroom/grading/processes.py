@@ -107,12 +107,8 @@ def _shares(jobs: int) -> list[list[int]]:
     """Return the processors of each job.
 
     If there are enough processors, one is left for the process that watches the jobs.
-    The lists are empty on systems that cannot assign processors.
     """
-    try:
-        all_there_are = psutil.Process().cpu_affinity()
-    except AttributeError:  # macOS
-        return [[]] * jobs
+    all_there_are = psutil.Process().cpu_affinity()
     count = len(all_there_are)
     parts = jobs + 1 if jobs < count else jobs
     return [all_there_are[job % count :: parts] for job in range(jobs)]

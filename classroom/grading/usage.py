@@ -5,7 +5,6 @@ often enough that a process which has ended was read before.
 """
 
 import os
-import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -118,7 +117,7 @@ class Usage:
                 if not procfs.is_own:  # before the mounts it is still the machine's
                     self._procfs, self._first = procfs, first.pid
 
-    def _everyone(self) -> tuple[Procfs | None, dict[int, Seen]]:
+    def _everyone(self) -> tuple[Procfs, dict[int, Seen]]:
         """Return the processes, and the /proc in which they were read."""
         if self._procfs is not None:
             found = _seen(self._procfs, self._procfs.pids())
@@ -127,8 +126,6 @@ class Usage:
             return self._procfs, found
         top = psutil.Process(self.pid)
         started = [] if self.sandboxed else top.children(recursive=True)
-        if sys.platform != "linux":
-            return None, _seen_elsewhere([top, *started])
         procfs = Procfs(Path("/proc"))
         return procfs, _seen(procfs, [process.pid for process in [top, *started]])
 
@@ -145,11 +142,11 @@ class Usage:
         self.computed = max(self.computed, with_children, seen_so_far)
 
 
-def _held(procfs: Procfs | None, everyone: dict[int, Seen], enough: int) -> int:
+def _held(procfs: Procfs, everyone: dict[int, Seen], enough: int) -> int:
     """Return the bytes that processes hold; above the limit, count shared ones once."""
     tables = sum(seen.tables for seen in everyone.values())
     held = sum(seen.anonymous for seen in everyone.values())
-    if tables + held > enough and procfs is not None:
+    if tables + held > enough:
         held = 0
         for pid, seen in everyone.items():
             share = procfs.share(pid)
@@ -165,21 +162,6 @@ def _seen(procfs: Procfs, pids: Iterable[int]) -> dict[int, Seen]:
         except OSError as error:
             if error.errno in BLIND:
                 raise
-    return found
-
-
-def _seen_elsewhere(processes: Iterable[psutil.Process]) -> dict[int, Seen]:
-    """Read processes on systems that have neither /proc nor a sandbox."""
-    found = {}
-    for process in processes:
-        try:
-            key = process.pid, int(process.create_time() * 1000)
-            times, held = process.cpu_times(), process.memory_info().rss
-            opened = process.num_fds()
-        except psutil.Error:
-            continue
-        computed = times.user + times.system
-        found[process.pid] = Seen(key, computed, 0.0, 0.0, held, 0, opened)
     return found
 
 

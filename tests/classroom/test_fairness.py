@@ -38,6 +38,8 @@ from classroom.grading.watchdog import UNREAD, Watchdog
 from tests.classroom.bench.submissions import dump, solved, with_cell
 from tests.classroom.in_sandbox import in_sandbox
 
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
 BURNERS = """
 import os
 for _ in range(6):
@@ -81,9 +83,7 @@ def _write_processors(path):
     path.write_text(json.dumps(psutil.Process().cpu_affinity()))
 
 
-@pytest.mark.skipif(
-    not hasattr(psutil.Process, "cpu_affinity"), reason="no processors are dealt out"
-)
+@on_linux
 def test_tasks_keep_to_their_share_of_the_processors(tmp_path, monkeypatch):
     for count, jobs in [(1, 1), (1, 2), (2, 1), (2, 2), (2, 5), (4, 2), (8, 3)]:
         there_are = mock.Mock(return_value=list(range(count)))
@@ -101,6 +101,7 @@ def test_tasks_keep_to_their_share_of_the_processors(tmp_path, monkeypatch):
     assert json.loads(seen.read_text()) in _shares(2)
 
 
+@on_linux
 def test_a_clock_hardly_moves_while_others_have_the_processors():
     """A sandbox whose own processes keep it waiting is ended all the same."""
     usage = Usage(pid=os.getpid(), sandboxed=False)
@@ -194,8 +195,6 @@ def test_the_watchdog_says_what_was_too_much(holds, words):
     reason = watchdog._excess()
     assert (reason is None) if words is None else (words in reason)
 
-
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 FIRST_THREAD_ENDS = """
 import ctypes, threading, time

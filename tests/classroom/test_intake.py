@@ -8,6 +8,7 @@ import re
 import struct
 import tracemalloc
 import zipfile
+from argparse import ArgumentTypeError
 from datetime import datetime
 from pathlib import Path
 
@@ -19,12 +20,7 @@ from classroom.grading.gradebook import Mark
 from classroom.grading.identity import Claim, crowded, label, safe_name
 from classroom.grading.intake import NoSubmissions, take_in
 from classroom.grading.limits import Limits
-from classroom.grading.marks import (
-    ClassListUnread,
-    cell,
-    read_class_list,
-    write_marks,
-)
+from classroom.grading.marks import cell, read_class_list, write_marks
 from classroom.grading.result import Result
 from classroom.release.assignment import Assignment, likeness
 from tests.classroom.bench.submissions import dump, solved
@@ -1128,7 +1124,7 @@ def test_brightspace_finds_students_by_its_own_export(tmp_path):
         ]
     }
     grades.write_text("Username,Score\nada,1\n")
-    with pytest.raises(ClassListUnread, match="First Name.*exported with both"):
+    with pytest.raises(ArgumentTypeError, match="First Name.*exported with both"):
         read_class_list(grades)
 
 
