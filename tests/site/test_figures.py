@@ -331,6 +331,18 @@ def test_a_hole_of_a_heat_map_shows_the_page():
     assert seen.tolist() == [[255, 0], [0, 255]]
 
 
+def test_a_dark_figure_has_colours_for_a_palette():
+    greys = np.arange(300).reshape(-1, 1)
+    colours = np.hstack([np.repeat(greys % 256, 3, 1), 255 - greys // 256])
+    colours = colours.astype(np.uint8)
+    counts = np.where(greys[:, 0] < 256, 1000, 1)
+    found = dark_figures.few(colours, counts)
+    assert len(np.unique(found, axis=0)) == 256
+    assert (found[:256] == colours[:256]).all(), "what there is much of stays"
+    assert np.abs(found[256:].astype(int) - colours[256:]).max() <= 2
+    assert (dark_figures.few(colours[:9], counts[:9]) == colours[:9]).all()
+
+
 def test_a_picture_from_elsewhere_has_no_dark_one(outputs):
     assert len(outputs[0].find_all("img")) == len(outputs[1].find_all("img")) == 1
 
