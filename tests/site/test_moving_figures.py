@@ -390,7 +390,7 @@ def lying(figure, part):
 
 
 def test_the_bill_is_the_packages(visit):
-    from book.drawings.bill import MODELS, PATCHES
+    from book.drawings.bill import MODELS, PATCHES, SIDES
 
     figure = visit("bill", reduced_motion="reduce")
     billed(figure, "ViT-B", 224, 16)
@@ -403,12 +403,13 @@ def test_the_bill_is_the_packages(visit):
         expect(figure.locator("button[aria-pressed=true]")).to_have_text(model)
         billed(figure, model, 224, 1)
     figure.get_by_role("slider", name="image").focus()
-    for key, image in (("End", 2048), ("Home", 32), ("ArrowRight", 64)):
+    low, high, step = SIDES
+    for key, image in (("End", high), ("Home", low), ("ArrowRight", low + step)):
         figure.page.keyboard.press(key)
         billed(figure, "ViT-H", image, 1)
     figure.get_by_role("slider", name="patch").focus()
     figure.page.keyboard.press("Home")
-    billed(figure, "ViT-H", 64, 32)
+    billed(figure, "ViT-H", low + step, 32)
     expect(figure.get_by_role("button", name="Back")).to_have_attribute(
         "aria-disabled", "true"
     )
@@ -428,15 +429,22 @@ def test_the_bill_grows_by_a_number_one_can_remember(visit):
 
 
 def test_the_bill_says_where_both_parts_are_equal(visit):
+    from book.drawings.bill import MODELS, SIDES
+
     figure = visit("bill", reduced_motion="reduce")
     image = figure.get_by_role("slider", name="image")
-    for model, side in (("ViT-S", "768"), ("ViT-B", "1,086"), ("ViT-L", "1,254")):
+    low, _, step = SIDES
+    for model, side in (("ViT-S", 768), ("ViT-B", 1086), ("ViT-L", 1254)):
         press(figure, model)
-        said = f"in patches of 16, at an image side of {side}."
+        said = f"in patches of 16, at an image side of {side:,}."
         assert written(figure, "equal") == said
-        image.fill(str(round(int(side.replace(",", "")) / 32) * 32))
+        linear = 6 * MODELS[model][0]
+        assert (side / 16) ** 2 + 1 == pytest.approx(linear, rel=2e-3)
+        near = low + round((side - low) / step) * step
+        image.fill(str(near))
         square, band = (lying(figure, f"area-{n}") for n in QUADRATIC_AND_LINEAR)
-        assert square[2] == pytest.approx(band[2], rel=0.03)
+        quadratic = token_count(near, 16) + 1
+        assert band[2] / square[2] == pytest.approx(linear / quadratic, rel=1e-3)
 
 
 def test_more_tokens_never_look_like_less(visit):
