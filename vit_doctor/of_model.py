@@ -115,8 +115,8 @@ def effect_on(patient: Patient, test: Callable[..., float], how: str) -> Said:
             found.append(test(model, patient.few) / apart(model, patient.few))
     if not found:
         raise Unseen("all images are the same to the model")
-    said = f"{how}, its answers move by {max(found):.1g} of what two images differ by"
-    return max(found) > limits.ROUNDING, f"{said}."
+    said = f"{how}, the model changes its answers by {max(found):.1g} of the difference"
+    return max(found) > limits.ROUNDING, f"{said} between two images."
 
 
 def apart(model: nn.Module, images: Tensor) -> float:
@@ -168,8 +168,8 @@ def on_positions(patient: Patient) -> Said:
     if not sizes:
         raise Unseen("the model does not cut patches")
     moved = quick.order_effect(watched, few, sizes[0]) / apart(watched, few)
-    said = f"If patches change places, answers move by {moved:.1g} of what two images"
-    said += " differ by"
+    said = f"If patches change places, answers change by {moved:.1g} of the difference"
+    said += " between two images"
     if getattr(patient.model, "config_class", None) is ViTConfig:
         watched.model = copy.deepcopy(patient.model)
         watched.model.get_parameter("pos_embed").zero_()

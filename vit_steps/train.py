@@ -152,7 +152,8 @@ def _run(options: argparse.Namespace, command: str) -> None:
         if is_first:
             _announce(options, recipe, images, model)
         model = model.to(device)
-        part, shown = (model.head if options.freeze else model), images
+        part = model.head if options.freeze else model
+        shown = images
         if options.freeze:
             shown = head_data(model, images, progress=sys.stderr.isatty())
         if recipe.train.autocast and device.type == "cpu":

@@ -204,9 +204,8 @@ class TrainingState:
         if labels is not None:
             numbers = torch.as_tensor(labels, dtype=torch.int64).cpu().numpy()
             labels = hashlib.sha256(numbers.tobytes()).hexdigest()[:12]
-        paths = getattr(images, "images", [None])
-        are_files = isinstance(paths[0], str)
-        names = "/".join(map(os.path.basename, paths)) if are_files else ""
+        paths = getattr(images, "images", []) if hasattr(images, "read") else []
+        names = "/".join(os.path.basename(p) for p in paths if isinstance(p, str))
         transform = re.sub(r" at 0x\w+", "", repr(getattr(images, "transform", None)))
         settings = {
             "train_config": asdict(self.config),
