@@ -18,8 +18,8 @@
 # make slides       make a deck of slides for each chapter, as pages and PDFs   (CHAPTERS="1 2"; needs Chromium or Chrome)
 # make figures      run the notebooks and put all figures into a zip, as SVG and PNG (needs Chromium or Chrome)
 # make quiz         make the quiz, its key, Moodle's and Canvas's files, handouts and marking sheets   (SEED=2027 CHAPTERS=1-5)
-# make gradescope   make an autograder for Gradescope from an exercise set   (SET=05)
-# make grade        grade a class   (SUBMISSIONS=folder or zip, SEED=2027: of a variant)
+# make gradescope   make an autograder for Gradescope from an exercise set   (SET=05, SEED=2027: of a variant)
+# make grade        grade a class   (SUBMISSIONS=folder or zip, SEED="1 2": variants that were handed out)
 # make bench-grade  grade 200 made-up submissions of every sort
 # make mutants      change the right answers in one place each; test that the checks notice, list what they cannot name
 # make colab-check  run every notebook with Colab's versions   (NB=..., PYTHON=/path/to/python3.13)
@@ -152,7 +152,7 @@ quiz: .venv/ready
 	@$(BIN)/python -m book.sheets _build/quiz/*.html
 
 gradescope: .venv/ready
-	@$(BIN)/python -m classroom.gradescope "$(SET)"
+	@$(BIN)/python -m classroom.gradescope "$(SET)" $(if $(SEED),--seed $(SEED))
 
 grade: .venv/compiled
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Stopped: say what to grade: make grade SUBMISSIONS=folder" >&2; exit 1; }

@@ -44,7 +44,7 @@ def badges(repository: Repository, path: str) -> str:
 
 
 def opened_as(path: str) -> str:
-    """Return the notebook that badges open: for one with solutions, the students'."""
+    """Return the notebook that a badge opens: the students', without solutions."""
     return path.replace("classroom/source/", "notebooks/exercises/")
 
 
@@ -90,7 +90,9 @@ def with_branch(text: str, repository: Repository) -> str:
     here = re.escape(repository.owner_and_name)
     encoded = here.replace("/", "%2F")
     before = rf"(?:{here}/(?:blob|tree)/|/gh/{here}/|{encoded}&branch=)"
-    return re.sub(rf"({before})[\w.-]+", rf"\g<1>{repository.branch}", text)
+    text = re.sub(rf"({before})[\w.-]+", rf"\g<1>{repository.branch}", text)
+    newest = rf"({here}/archive/refs/heads/)[\w.-]+(?=\.zip)"
+    return re.sub(newest, rf"\g<1>{repository.branch}", text)
 
 
 def tracked(root: Path) -> dict[str, str]:

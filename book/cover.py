@@ -34,7 +34,7 @@ WORDS = {"flower": "dahlia", "china": "temple"}
 
 
 def pointable(tokens: Tensor) -> Tensor:
-    """Return the tokens that a reader can point at, of length 1: (6, N, D) of fewer."""
+    """Return fewer tokens, of length 1, one for each patch that can be pointed at."""
     maps = as_maps(tokens.mT)  # (6, D, 32, 32)
     return F.normalize(F.adaptive_avg_pool2d(maps, GRID).flatten(2).mT, dim=-1)
 

@@ -218,9 +218,10 @@ def patch_tokens() -> Tensor:
 def common_directions(tokens: Tensor) -> dict[str, Any]:
     """Return the scale of colours that the six photographs with these tokens share.
 
-    As ``directions`` in ``photograph/directions.js`` returns them for one picture: the
-    tokens minus their ``mean`` go on the ``basis`` (3, D) of the directions in which
-    those of all six differ most; ``scale`` has the 2nd and 98th percentile of each.
+    The same for one picture is ``directions`` in ``photograph/directions.js``. Tokens
+    minus their ``mean`` are projected onto the ``basis`` (3, D), the directions in
+    which those of all six differ most; ``scale`` has the 2nd and 98th percentile of
+    each.
     """
     tokens = tokens.flatten(0, 1)  # (6·N, D)
     mean = tokens.mean(dim=0)  # (D,)

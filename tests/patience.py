@@ -1,7 +1,7 @@
-"""How long a test may wait for anything, and a browser that waits as long.
+"""The time limit of everything that tests wait for, and a browser that keeps it.
 
-The limit of some minutes ends a test that hangs, but not one that is slow: on a machine
-that ten programs share, a second's work takes ten. All waiting in tests has this limit.
+It ends a test that hangs, but not one that is slow: on a machine that ten programs
+share, a second's work takes ten.
 """
 
 SECONDS = 300

@@ -1,4 +1,4 @@
-"""Checks for what a student has built: one a piece, with a sentence when it is wrong.
+"""Checks of what a student has built: one for each piece, each with a sentence.
 
 >>> import vit_check as check
 >>> check.patchify(my_patchify)
@@ -27,10 +27,10 @@ def _found_in(
     package: ModuleType,
     taken: Callable[[ModuleType], ModuleType] = lambda module: module,
 ) -> dict[str, Check]:
-    """The checks that stand in a file of their name.
+    """Return the checks that are in files of their own, each named like its check.
 
     Args:
-        taken: from a file to what is read in its place.
+        taken: returns what is read in place of a file.
 
     Raises: ValueError if there are two of one name.
     """
@@ -75,7 +75,7 @@ def variant(seed: int | None) -> None:
 
 
 def answers(hint: int = 0, **given: Any) -> None:
-    """Check several answers, and say of each whether it is right.
+    """Check several answers, and say of each one whether it is right.
 
     >>> check.answers(tokens_at_384=577, token_count=my_token_count)
 

@@ -1,4 +1,4 @@
-"""The variants of the sets, and the questions and checks as they are in one.
+"""The variants of the sets, and their questions and checks in a variant.
 
 A table is a text in ``variants``, by the name of its set; ``engine.variant`` reads it.
 """
@@ -36,7 +36,7 @@ def variants(seed: int) -> dict[str, Variant]:
 
 
 def as_drawn(module: ModuleType, variant: Variant) -> ModuleType:
-    """Return a module as it is in a variant; itself if nothing in it is drawn."""
+    """Return a module as a variant has it; itself if nothing in it is drawn."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     text = variant.text(source)
     if text == source:

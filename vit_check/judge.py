@@ -1,11 +1,11 @@
-"""Judging in another process than the one that runs the answer.
+"""A judge in another process than the one that runs the answer.
 
-Who grades does not trust a notebook: its code shares a process with the check and can
-change it. So the notebook's process only runs the answer, on inputs it is sent, and
-sends back what came out (``engine.asking``). Right and wrong are told apart here, where
-none of its code runs; the only way to pass is to send the right numbers. Each question
-is about inputs and parameters that are drawn for it, so that what a sentence tells of
-one is of no use for the next.
+A grader does not trust a notebook, because its code shares a process with the check and
+can change it. So the notebook's process only runs the answer, on inputs that the judge
+sends, and sends back the outputs (``engine.asking``). They are judged here, where none
+of its code runs, so the only way to pass is to send the right numbers. Inputs and
+parameters are drawn anew for each question, so a sentence about one does not help with
+the next.
 """
 
 import os
@@ -35,7 +35,7 @@ PATIENCE = 300.0  # seconds for a message to arrive
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a judge found of one answer.
+    """The verdict of a judge on one answer.
 
     Attributes:
         check: the check's name; for ``check.answer("x", ...)`` it is "answer:x".
@@ -56,8 +56,8 @@ class Judgement:
 class Judge:
     """A service that judges answers of a notebook in another process.
 
-    Set the variable ``engine.asking.JUDGE`` to the socket's path there, and every check
-    asks it.
+    Set the variable ``engine.asking.JUDGE`` in the notebook's process to the socket's
+    path, and every check there asks this judge.
 
     Args:
         path: of the Unix socket to make, at most 103 bytes.
@@ -104,21 +104,21 @@ class Judge:
         os.unlink(self.path)
 
     def clear(self) -> None:
-        """Forget the judgements so far, and those of questions that are not ended."""
+        """Forget the judgements so far, also of questions that are being judged."""
         self.records = []
 
     def _serve(self) -> None:
         while self._ended not in wait([self._socket, self._ended]):
             try:
                 connection, _ = self._socket.accept()
-            except OSError:  # who asked has gone again
+            except OSError:  # the notebook has gone again
                 continue
             with connection:
                 connection.settimeout(PATIENCE)
                 start = time.thread_time()
                 try:
                     self._answer(connection)
-                except Exception:  # whatever was sent, the next one is served
+                except Exception:  # whatever came, go on with the next question
                     continue
                 finally:
                     self.computed += time.thread_time() - start
@@ -134,7 +134,7 @@ class Judge:
             send(connection, {"cases": []})
             receive(connection, PATIENCE)
             send(connection, {"finding": [_TOO_MUCH.mistake, _TOO_MUCH.sentence]})
-            return  # and nothing is written down
+            return  # without a judgement in the records
         cases = list(form.cases(self.generator, {}))
         send(connection, {"cases": cases})
         try:
@@ -144,7 +144,7 @@ class Judge:
                 finding = Finding("incomplete", "did not answer every case")
             if finding is not None:
                 finding = Finding(_text(finding.mistake), _text(finding.sentence))
-        except OSError:  # it has gone, and waits for no verdict
+        except OSError:  # the notebook has gone, and waits for no verdict
             raise
         except Exception:
             finding = _UNREADABLE
@@ -170,7 +170,7 @@ _TOO_MUCH = Finding(
 
 
 def _text(given: Any) -> str:
-    """What was sent as a text, without what cannot be printed or is too long.
+    """Return a text that was sent, shortened, and without characters that do not print.
 
     Raises:
         TypeError: if it is none.
@@ -182,6 +182,6 @@ def _text(given: Any) -> str:
 
 
 def all_checks() -> dict[str, Check]:
-    """Every check, by the name that a notebook's process asks it by."""
+    """Return every check, by the name that a notebook asks for it by."""
     checks = [*vit_check.CHECKS.values(), *QUESTIONS.values()]
     return {check.asked_as: check for check in checks}

@@ -1,4 +1,4 @@
-"""Where a student stands in a set of exercises, and its cells as they were handed out.
+"""A student's progress in a set of exercises, and the cells as they were handed out.
 
 ``sets.json`` holds the cells; ``make exercises`` writes it.
 """
@@ -19,7 +19,7 @@ from vit_check.engine.verdict import Misused
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a set, as it was handed out. One for an answer in words is empty."""
+    """A cell of a set, as it was handed out; one for an answer in words is empty."""
 
     kind: Literal["given", "answer", "check", "words"]
     source: str
@@ -38,7 +38,7 @@ class Cell:
 
     @cached_property
     def asked(self) -> list[tuple[str, str]]:
-        """What a check is given here: its name, and the variable if it is one."""
+        """The checks that are called here, each with the variable that it is given."""
         return list(_asked_in(self.source)) if self.kind == "check" else []
 
 
@@ -63,7 +63,7 @@ def _variable(value: ast.expr) -> str:
 
 @dataclass(frozen=True)
 class Task:
-    """A task of a set. Number 0 is what stands in front of the first."""
+    """A task of a set; number 0 is the part before the first."""
 
     number: int
     title: str
@@ -79,9 +79,10 @@ class Task:
         return any(cell.kind == "words" for cell in self.cells)
 
     def answer_to(self, check: str) -> list[Cell]:
-        """The cells for the answers that a check of this name is given.
+        """Return the cells for the answers that a check of this name is given.
 
-        Those above it, up to the checks before; several checks may follow one cell.
+        These are above its call, after any earlier check; several checks may share a
+        cell.
         """
         found: list[Cell] = []
         above: list[Cell] = []
@@ -108,7 +109,7 @@ class ExerciseSet:
         return [(task, cell) for task in self.tasks for cell in task.cells]
 
     def named(self, name: str) -> list[tuple[Task, Cell]]:
-        """The cells meant by a name: those for the answer first, of any other last."""
+        """Return the cells that a name may mean: those of an answer first."""
         defining = [(task, cell) for task, cell in self.cells if name in cell.defines]
         return (
             [(task, cell) for task, cell in defining if cell.kind == "answer"]
@@ -129,7 +130,7 @@ class ExerciseSet:
         return frozenset(self.checks).union(*(cell.defines for _, cell in self.cells))
 
     def said_of(self, task: Task) -> list[list[Said]]:
-        """What was said of each answer of a task, the last word last."""
+        """Return the findings on each answer of a task, the latest last."""
         return [
             [
                 said
@@ -148,7 +149,7 @@ def as_handed_out(drawn: dict[int, Callable[[str], str]]) -> None:
     """Take the sets of a variant.
 
     Args:
-        drawn: by a set's number, from a cell to what it is in the variant.
+        drawn: for a set's number, a function from its cells to the variant's.
     """
     _DRAWN.clear()
     _DRAWN.update(drawn)
@@ -179,9 +180,9 @@ def _read(one: dict[str, Any]) -> ExerciseSet:
 
 
 def status(exercises: int | None = None) -> None:
-    """Print what of a set is right, which hints were asked for, and what comes next.
+    """Print which tasks of a set are right, which hints were shown, and what is next.
 
-    It knows what the checks have said since the kernel started, and runs nothing.
+    It only knows what the checks found since the kernel started, and runs nothing.
 
     >>> check.status()
     >>> check.status(4)
@@ -210,7 +211,7 @@ def status(exercises: int | None = None) -> None:
 
 
 def _state(one: ExerciseSet, task: Task) -> str:
-    """What has become of a task, in a few words."""
+    """Return the state of a task in a few words."""
     said = one.said_of(task)
     last = [each[-1].finding for each in said if each]
     right = last.count(None)
@@ -233,7 +234,7 @@ def _state(one: ExerciseSet, task: Task) -> str:
 
 
 def _next(one: ExerciseSet, tasks: Sequence[Task]) -> Iterator[str]:
-    """Say how much is right, and what to do now."""
+    """Yield lines that say how much is right, and what to do now."""
     checked = [task for task in tasks if task.asked]
     left = [
         task
@@ -314,10 +315,10 @@ def handed_out(cell: str | int, exercises: int | None = None) -> None:
 
 
 def _with_name(name: str, one: ExerciseSet | None, told: bool) -> ExerciseSet:
-    """The set that has a cell by the name: the one that is worked on, or the only one.
+    """Return the set with a cell of this name: the one worked on, or the only one.
 
     Args:
-        told: whether the student has named the set, so that no other is meant.
+        told: whether the student has named the set, so that only this one is meant.
     """
     if one is not None and one.named(name):
         return one
@@ -339,9 +340,10 @@ def _with_name(name: str, one: ExerciseSet | None, told: bool) -> ExerciseSet:
 
 
 def _set_by(number: int | None) -> ExerciseSet | None:
-    """The set by its number; by default that of the last cell that only one set has.
+    """Return the set of this number; by default, the one that is being worked on.
 
-    Where all cells were changed, that of the last check that only one set calls.
+    That is the set of the last cell in the notebook that is in one set alone or, if all
+    cells were changed, of the last check that one set alone calls.
     """
     if number is not None:
         if type(number) is not int or number not in _sets():
@@ -364,7 +366,7 @@ def _set_by(number: int | None) -> ExerciseSet | None:
 
 
 def _run_cells() -> list[str]:
-    """The cells that were run in this notebook; none where it is not a notebook."""
+    """Return the cells that were run in this notebook; elsewhere none."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     history = getattr(getattr(shell, "history_manager", None), "input_hist_raw", [])

@@ -1,6 +1,6 @@
 """Quick tests of a model that may be wrong, and an examination in sentences.
 
-A package of its own beside vit_steps, which it stands on. It takes any classifier.
+A package of its own, which is built on vit_steps. It takes any classifier.
 """
 
 from vit_doctor.examining import examine as examine

@@ -1,4 +1,4 @@
-"""What is wrong with a trained model and its images, in sentences.
+"""Examine a trained model and its images, and say in sentences what is wrong.
 
 vit-steps doctor photos.safetensors photos
 """

@@ -20,7 +20,7 @@ from vit_steps.preprocessing import Preprocessing
 from vit_steps.sizes import check_number
 from vit_steps.tensors import check_indices
 
-# The tests, on_..., causes before what may follow from them, and where to read on.
+# The tests on_..., causes before their effects, each with the section to read.
 TESTS = """
 leak               side_roads/fine_tuning photographs-that-share-a-source
 labels_in_conflict side_roads/further_patients a-ward-for-data-and-evaluation

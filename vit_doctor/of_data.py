@@ -1,6 +1,6 @@
-"""What can be wrong with images and labels, and with how a model is given them.
+"""Tests of images and labels, and of how a model is given them.
 
-Each test returns whether something is suspicious, and says what it saw.
+Each test returns whether something is suspicious, and a sentence about it.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,11 +18,11 @@ from vit_steps.optional import imported
 Said = tuple[bool, str]
 Change = Callable[[Tensor], Tensor]  # of images (n, C, H, W)
 RENAMED = "if classes are renamed"
-EVEN, ODD = slice(0, None, 2), slice(1, None, 2)  # one finds names, the other tests
+EVEN, ODD = slice(0, None, 2), slice(1, None, 2)  # one half names, the other tests
 
 
 def on_leak(patient: Patient) -> Said:
-    """Test images that are training images too."""
+    """Look for test images that are also training images."""
     found = twins(patient.test.small, patient.train.small) >= 0
     said = f"{found.sum():,} of {len(found):,} test images are training images too"
     how = "as they are, or mirrored, scaled, brighter or saved anew"
@@ -31,7 +31,7 @@ def on_leak(patient: Patient) -> Said:
 
 
 def on_labels_in_conflict(patient: Patient) -> Said:
-    """Training images that come twice, as two classes."""
+    """Look for training images that come twice, as two classes."""
     small, labels = patient.train.small, patient.train.labels
     twin = twins(small, small, same=True)  # (n,)
     differ = (twin >= 0) & (labels[twin] != labels)
@@ -42,8 +42,8 @@ def on_labels_in_conflict(patient: Patient) -> Said:
 def twins(images: Tensor, among: Tensor, same: bool = False) -> Tensor:
     """Return the index of the image that is nearly the same, or -1.
 
-    Its distance is a small part of that of the others, whatever brightness, contrast,
-    and left and right are. The ``same`` images are no twins of themselves.
+    Its distance is a small part of that to other images. Brightness, contrast and
+    mirroring do not matter. If the images are the ``same``, none is a twin of itself.
 
     Shape: (n, C, s, s), (m, C, s, s) -> (n,)
     """
@@ -58,13 +58,13 @@ def twins(images: Tensor, among: Tensor, same: bool = False) -> Tensor:
         alike.fill_diagonal_(-1.0)
     apart = (2 - 2 * alike).clamp_min(0).sqrt()
     nearest = apart.topk(min(5, len(among)), dim=1, largest=False)
-    # one copy of many has no far 5th; float32 takes 0 for as much as 0.001
+    # The 5th is not far if an image has many copies, and float32 may make 0.001 of 0.
     near = nearest.values[:, 0] < (limits.TWIN * nearest.values[:, -1]).clamp_min(0.01)
     return torch.where(near, nearest.indices[:, 0], -1)
 
 
 def on_order(patient: Patient) -> Said:
-    """A loader that gives one class after the other."""
+    """Look for a loader that gives one class after the other."""
     labels = patient.order
     if labels is None:
         raise Unseen("a data set has none; in Python, train may be its DataLoader")
@@ -75,7 +75,7 @@ def on_order(patient: Patient) -> Said:
 
 
 def on_normalisation(patient: Patient) -> Said:
-    """Images that are not normalised as those were that the model learned from."""
+    """Look for images that are not normalised as the model's training images were."""
     images = patient.train.images
     low, high = images.min().item(), images.max().item()
     mean, std = images.mean().item(), images.std().item()
@@ -94,12 +94,12 @@ def on_normalisation(patient: Patient) -> Said:
 
 
 def on_channels_and_sides(patient: Patient) -> Said:
-    """Blue for red, rows for columns, black for white."""
+    """Look for blue in place of red, rows of columns, or black of white."""
     return compared(patient, exchanges(patient))
 
 
 def on_class_names(patient: Patient) -> Said:
-    """Labels that number the classes in another way than the model."""
+    """Look for labels that number the classes in another way than the model."""
     wrong, said = compared(patient, [RENAMED])
     answers = patient.answers(patient.train).argmax(dim=1)
     meant = renaming(patient, answers, patient.train.shown).tolist()
@@ -131,7 +131,7 @@ def normalisations(patient: Patient) -> dict[str, Change]:
 
 
 def exchanges(patient: Patient) -> dict[str, Change]:
-    """Return ways to exchange what is alike in pixels in [0, 1]."""
+    """Return ways to exchange colours, sides, or black and white in [0, 1]."""
     C, height, width = patient.train.images.shape[1:]
     ways: dict[str, Change] = {"black for white": lambda x: patient.normalised(1 - x)}
     if height == width:
@@ -142,7 +142,7 @@ def exchanges(patient: Patient) -> dict[str, Change]:
 
 
 def compared(patient: Patient, ways: Iterable[str]) -> Said:
-    """Compare answers about images as they come, and changed, which should be worse."""
+    """Compare answers about images as they come with those about changed ones."""
     if not patient.readings:
         changes = normalisations(patient) | exchanges(patient)
         for name, part in patient.parts.items():
@@ -158,7 +158,7 @@ def compared(patient: Patient, ways: Iterable[str]) -> Said:
         right = {way: found[way].float().mean().item() for way in found}
         best = max(ways, key=lambda way: right[way])
         said = f"{percent(as_is)} of the {name} images are right as they come"
-        # what explains it clearly less than another way may be an accident
+        # A way that explains clearly less than another may do so by accident.
         explains = right[best] > max(right.values()) - limits.AS_WELL
         if explains and better(found[best], as_is):
             return True, f"{said}, but {right[best]:.0%} {best}."
@@ -167,7 +167,7 @@ def compared(patient: Patient, ways: Iterable[str]) -> Said:
 
 
 def renaming(patient: Patient, answers: Tensor, labels: Tensor) -> Tensor:
-    """Return for each class the one that is right most often where it is answered.
+    """Return the best class for each answer: the one with which most are right.
 
     Shape: (n,), (n,) -> (K,)
     """
@@ -178,7 +178,7 @@ def renaming(patient: Patient, answers: Tensor, labels: Tensor) -> Tensor:
 
 
 def on_labels_and_images(patient: Patient) -> Said:
-    """Labels that have nothing to do with the images."""
+    """Look for labels that have nothing to do with the images."""
     train, few = patient.train, slice(1000)
     pixels = train.small.flatten(1)  # (n, C·s·s)
     nearest = torch.cdist(pixels[few], pixels).fill_diagonal_(torch.inf).argmin(dim=1)
@@ -198,7 +198,7 @@ def on_labels_and_images(patient: Patient) -> Said:
 
 
 def on_balance(patient: Patient) -> Said:
-    """Classes that have few images, so that the model gives them up."""
+    """Look for classes with so few images that the model gives them up."""
     name, part = list(patient.parts.items())[-1]
     right, here = patient.right(part).float(), part.shown.unique()
     each = torch.stack([right[part.shown == k].mean() for k in here])
@@ -214,5 +214,5 @@ def on_balance(patient: Patient) -> Said:
         f"right, and {as_trained:.0%} if they count as often as in training."
     )
     unequal = shares[most] > limits.UNEQUAL * shares[least]
-    # halfway from a model that is as good for all classes to a constant answer
+    # halfway between a model that is equally good for all classes and a constant answer
     return bool(unequal and each.mean() < (as_trained + 1 / len(shares)) / 2), said

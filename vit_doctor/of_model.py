@@ -1,6 +1,6 @@
-"""What can be wrong with a model, by what it is given, what it returns, and gradients.
+"""Tests of a model: of what it is given and returns, and of gradients.
 
-Each test returns whether something is suspicious, and says what it saw.
+Each test returns whether something is suspicious, and a sentence about it.
 """
 
 import copy
@@ -21,7 +21,7 @@ from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
 def on_learning_rate(patient: Patient) -> Said:
-    """A rate at which a copy does worse than at a tenth of it."""
+    """Look for a learning rate with which a copy does worse than with a tenth of it."""
     if patient.lr is None:
         raise Unseen("no learning rate, lr, is known")
     given, tenth = (patient.short_training(lr) for lr in (patient.lr, patient.lr / 10))
@@ -34,7 +34,7 @@ def on_learning_rate(patient: Patient) -> Said:
 
 
 def on_finite_numbers(patient: Patient) -> Said:
-    """Parameters and activations that are NaN or infinite."""
+    """Look for parameters and activations that are NaN or infinite."""
     watched = Watched(patient.model)
     watched.watch(patient.few)
     outputs = [(f"the output of {call.name}", call.out) for call in watched.calls]
@@ -45,7 +45,7 @@ def on_finite_numbers(patient: Patient) -> Said:
 
 
 def on_untrained_layers(patient: Patient) -> Said:
-    """Layers that hold what new layers hold."""
+    """Look for layers whose parameters are those of new layers."""
     new = [name for name, part in patient.model.named_modules() if is_new(part)]
     for name, parameter in patient.model.named_parameters():
         if not name.endswith(("weight", "bias")) and not parameter.any():
@@ -75,7 +75,7 @@ def is_new(part: nn.Module) -> bool:
 
 
 def on_gradients(patient: Patient) -> Said:
-    """Parameters that no gradient reaches, in any of three batches."""
+    """Look for parameters that no gradient reaches, in any of three batches."""
     watched = Watched(copy.deepcopy(patient.model))
     watched(patient.few)
     nn.init.normal_(watched.head.weight)  # type: ignore[union-attr]
@@ -92,31 +92,31 @@ def on_gradients(patient: Patient) -> Said:
 
 
 def on_shared_parameters(patient: Patient) -> Said:
-    """One tensor under two names."""
+    """Look for a tensor with two names."""
     names = [" = ".join(group) for group in quick.shared_parameters(patient.model)]
     return bool(names), f"Tensors with two names: {shortened(names) or 'none'}."
 
 
 def on_asked_again(patient: Patient) -> Said:
-    """Chance, or memory, in evaluation mode."""
+    """Look for chance, or memory, in evaluation mode."""
     return effect_on(patient, quick.repeat_effect, "Asked about the same images again")
 
 
 def on_asked_alone(patient: Patient) -> Said:
-    """Images that count for others in their batch."""
+    """Look for images that influence the answers for others in their batch."""
     return effect_on(patient, quick.batch_effect, "Asked about each image alone")
 
 
 def effect_on(patient: Patient, test: Callable[..., float], how: str) -> Said:
-    """Measure logits and what the head is given, since either may be constant."""
+    """Measure logits and the head's input, since either may be constant."""
     found = []
     for model in (patient.model, Watched(patient.model)):
         with suppress(Unseen):
             found.append(test(model, patient.few) / apart(model, patient.few))
     if not found:
         raise Unseen("all images are the same to the model")
-    said = f"{how}, its answers move by {max(found):.1g} of what two images differ by"
-    return max(found) > limits.ROUNDING, f"{said}."
+    said = f"{how}, the model changes its answers by {max(found):.1g} of the difference"
+    return max(found) > limits.ROUNDING, f"{said} between two images."
 
 
 def apart(model: nn.Module, images: Tensor) -> float:
@@ -128,7 +128,7 @@ def apart(model: nn.Module, images: Tensor) -> float:
 
 
 def on_both_modes(patient: Patient) -> Said:
-    """A model that is better in training mode."""
+    """Look for a model that is better in training mode."""
     asleep, awake = patient.right(patient.train), copy.deepcopy(patient)
     awake.model.train()
     right = awake.right(patient.train, patient.train.images)
@@ -137,7 +137,7 @@ def on_both_modes(patient: Patient) -> Said:
 
 
 def on_what_the_head_sees(patient: Patient) -> Said:
-    """A head that is given the same for every image."""
+    """Look for a head that is given the same for every image."""
     found = Watched(patient.model)(patient.train.images[:64])  # (n, D)
     low, high = found.aminmax(dim=0)  # (D,)
     same = high - low <= limits.ROUNDING * found.abs().max()
@@ -146,7 +146,7 @@ def on_what_the_head_sees(patient: Patient) -> Said:
 
 
 def on_tokens(patient: Patient) -> Said:
-    """Tokens that are all alike after the last block."""
+    """Look for tokens that are all alike after the last block."""
     watched = Watched(patient.model)
     watched.watch(patient.few)
     for name, part, _, x in reversed(watched.calls):
@@ -160,7 +160,7 @@ def on_tokens(patient: Patient) -> Said:
 
 
 def on_positions(patient: Patient) -> Said:
-    """Patches that may change places, or that are no patches."""
+    """Look for patches that may change places, or are mixed before they are tokens."""
     few, watched = patient.few, Watched(patient.model)
     watched(few)
     parts = [call.part for call in watched.calls if isinstance(call.part, nn.Conv2d)]
@@ -168,8 +168,8 @@ def on_positions(patient: Patient) -> Said:
     if not sizes:
         raise Unseen("the model does not cut patches")
     moved = quick.order_effect(watched, few, sizes[0]) / apart(watched, few)
-    said = f"If patches change places, answers move by {moved:.1g} of what two images"
-    said += " differ by"
+    said = f"If patches change places, answers change by {moved:.1g} of the difference"
+    said += " between two images"
     if getattr(patient.model, "config_class", None) is ViTConfig:
         watched.model = copy.deepcopy(patient.model)
         watched.model.get_parameter("pos_embed").zero_()
@@ -181,7 +181,7 @@ def on_positions(patient: Patient) -> Said:
 
 
 def on_attention(patient: Patient) -> Said:
-    """A block whose heads all look at one token, or at all alike."""
+    """Look for a block whose heads all look at one token, or at all tokens alike."""
     tops = []
     for block, weights in enumerate(attention_weights(patient)):  # (B, h, T, T)
         low, high = weights.aminmax(dim=3)
@@ -218,7 +218,7 @@ def attention_weights(patient: Patient) -> list[Tensor]:
 
 
 def on_logits(patient: Patient) -> Said:
-    """Probabilities for logits, or logits so large that nothing moves any more."""
+    """Look for probabilities in place of logits, and for logits that are too large."""
     found = patient.answers(patient.train)  # (m, K)
     low, high = found.aminmax(dim=1)
     if low.min() >= 0 and (found.sum(dim=1) - 1).abs().max() < 1e-4:
@@ -231,7 +231,7 @@ def on_logits(patient: Patient) -> Said:
 
 
 def on_one_batch(patient: Patient) -> Said:
-    """A batch that cannot be learned by heart."""
+    """Look for a batch that cannot be learned by heart."""
     batch, labels = patient.few, patient.train.shown[: len(patient.few)]
     entropy = torch.special.entr(labels.bincount() / len(labels)).sum().item()
     if not entropy:
@@ -253,7 +253,7 @@ def on_one_batch(patient: Patient) -> Said:
 
 
 def on_constant_answer(patient: Patient) -> Said:
-    """A model that does no better than one answer for all images."""
+    """Look for a model that is no better than one answer for all images."""
     labels, found = patient.train.shown, patient.answers(patient.train)
     loss, floor = F.cross_entropy(found, labels).item(), patient.floor
     K = found.shape[1]
@@ -277,7 +277,7 @@ def on_constant_answer(patient: Patient) -> Said:
 
 
 def on_new_images(patient: Patient) -> Said:
-    """A test far below training."""
+    """Look for a test accuracy far below that of training."""
     known, new = patient.right(patient.train), patient.right(patient.test)
     patient.check_knows()
     luck = patient.test.shown.bincount().max().item() / len(new)

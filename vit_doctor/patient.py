@@ -1,4 +1,4 @@
-"""A model and its images, as the tests of ``examine`` look at them."""
+"""A model and its images, in the form that the tests of ``examine`` need."""
 
 import copy
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from vit_steps.training import train_step
 
 @dataclass
 class Part:
-    """Images in a random order: all that are compared, and the first to be shown."""
+    """A data set's images in random order: all are compared, the first are shown."""
 
     images: Tensor  # (m, C, H, W)
     shown: Tensor  # (m,), their labels
@@ -60,7 +60,7 @@ class Call(NamedTuple):
 
 
 class Watched(nn.Module):
-    """A model that returns what its head is given, and keeps what its parts returned.
+    """A model that returns the input of its head, and keeps the outputs of its parts.
 
     Shape: (B, C, H, W) -> (B, D)
     """
@@ -72,7 +72,7 @@ class Watched(nn.Module):
         self.head: nn.Linear | None = None
 
     def watch(self, images: Tensor) -> Tensor:
-        """Return the logits, and keep the calls in the order of their ends."""
+        """Return the logits, and keep the calls in the order in which they end."""
         self.calls = []
 
         def hook(name: str) -> Any:
@@ -143,7 +143,7 @@ class Patient:
         return part.logits
 
     def right(self, part: Part, changed: Tensor | None = None) -> Tensor:
-        """Return which answers are right, or would be about images changed: (m,)."""
+        """Return which answers about a part, or changed images, are right: (m,)."""
         found = self.answers(part) if changed is None else self.logits(changed)
         return found.argmax(dim=1) == part.shown[: len(found)]
 
@@ -160,7 +160,7 @@ class Patient:
 
     @cached_property
     def knows(self) -> bool:
-        """Whether it does better on training images than a constant answer."""
+        """True if the model does better on training images than a constant answer."""
         labels = self.train.shown
         losses = F.cross_entropy(self.answers(self.train), labels, reduction="none")
         gain = -self.shares.log()[labels] - losses  # (m,)
@@ -174,10 +174,10 @@ class Patient:
 
     @cached_property
     def scaling(self) -> tuple[Tensor, Tensor]:
-        """What was taken from pixels in [0, 1], and what they were then divided by.
+        """The mean and the std that pixels in [0, 1] were normalised with.
 
-        If the model does not say and images are neither in [0, 1] nor in [0, 255], the
-        darkest and brightest pixel of each channel count as 0 and 1.
+        If the model does not have them, and images are neither in [0, 1] nor in [0,
+        255], the darkest and brightest pixel of each channel count as 0 and 1.
 
         Shape: (C, 1, 1) each
         """
@@ -204,7 +204,8 @@ class Patient:
     def short_training(self, lr: float) -> float:
         """Return the loss that a copy reaches in a few steps of AdamW.
 
-        It goes on from where the model is, or from the start if that knows nothing.
+        It goes on from the model's parameters, or from new ones if the model knows
+        nothing.
         """
         model = copy.deepcopy(self.model).train()
         if not self.knows:
@@ -226,7 +227,7 @@ class Patient:
 def better(one: Tensor, other: Tensor, least: float = limits.MENDED) -> bool:
     """Return whether one of two ways to answer the same questions is clearly better.
 
-    It has to mend at least this share of the other's errors, and more than luck does
+    It has to mend at least this share of the other's errors, and more than luck would
     (McNemar's test).
 
     Shape: which answers are right, (n,) each
@@ -237,5 +238,5 @@ def better(one: Tensor, other: Tensor, least: float = limits.MENDED) -> bool:
 
 
 def percent(found: Tensor) -> str:
-    """Return the share of what is True."""
+    """Return the share of True, in per cent."""
     return f"{found.float().mean():.0%}"

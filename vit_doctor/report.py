@@ -1,4 +1,4 @@
-"""What an examination found, and how it is told."""
+"""The findings of an examination, and their form as text."""
 
 from dataclasses import dataclass
 from textwrap import fill
@@ -8,12 +8,12 @@ VERDICTS = ("suspicious", "could not be looked at", "fine")
 
 
 class Unseen(Exception):
-    """Says why something could not be looked at."""
+    """Raised if something cannot be looked at; the message says why."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What one of the tests found."""
+    """The finding of one test."""
 
     topic: str
     verdict: str  # one of VERDICTS
@@ -29,13 +29,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """All findings; prints as text for 80 columns, what is suspicious first."""
+    """All findings; prints as text for 80 columns, with suspicious ones first."""
 
     findings: tuple[Finding, ...]  # causes before what may follow from them
 
     @property
     def suspicious(self) -> tuple[str, ...]:
-        """The topics of what is suspicious, causes before what may follow from them."""
+        """The topics of suspicious findings, causes before their possible effects."""
         return tuple(f.topic for f in self.findings if f.verdict == "suspicious")
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ from vit_steps.sizes import check_count
 from vit_steps.variants import VariantConfig
 from vit_steps.vision_transformer import PRESETS
 
-# Modules, which are imported when they are needed; the doctor's stands on this package.
+# Modules, which are imported when they are needed; vit_doctor needs this package.
 COMMANDS = ("train", "evaluate", "predict", "export", "doctor")
 
 

@@ -95,10 +95,10 @@ def read_checkpoint(
     shipped = {path.stem: path for path in SHIPPED.glob("*.safetensors")}
     path = shipped.get(os.fspath(name), Path(name))
     if not path.is_file():
-        raise FileNotFoundError(
-            f"name: got {os.fspath(name)!r}, expected a file, or a model that ships: "
-            + ", ".join(sorted(shipped))
-        )
+        known = ("VisionTransformer", "VariantVisionTransformer")
+        ships = "; ".join(f"{', '.join(shipped_models(c))} ({c})" for c in known)
+        got = f"name: got {os.fspath(name)!r}, expected a file"
+        raise FileNotFoundError(f"{got}, or a model that ships: {ships}")
     content = path.read_bytes()  # at once, since another file may replace this one
     try:
         # sorted, since processes that handle the tensors together need the same order
@@ -109,7 +109,8 @@ def read_checkpoint(
         metadata = json.loads(notes.get("vit_steps", "null"))
     except (SafetensorError, KeyError, ValueError, RecursionError) as error:
         reason = f"damaged, or not a safetensors file ({error})"
-        raise ValueError(f"{path}: {reason}") from error
+        advice = "load_weights takes what torch.load reads from a pickle"
+        raise ValueError(f"{path}: {reason}; {advice}") from error
     if not isinstance(metadata, dict):
         advice = "vit_steps.pretrained reads the weights of others"
         raise ValueError(f"{path}: not written by vit_steps; {advice}")
@@ -188,6 +189,8 @@ def save_model(
 def check_finite(tensors: Mapping[str, Tensor], source: str) -> None:
     """Raise ValueError, with the name of the source, if a number is NaN or infinite."""
     for name, tensor in tensors.items():
+        if tensor.is_meta or tensor.layout != torch.strided:
+            raise ValueError(f"{source}: {name!r} is sparse or meta, expected numbers")
         if not tensor.isfinite().all():
             raise ValueError(f"{source}: got numbers in {name!r} that are not finite")
 

@@ -28,6 +28,8 @@ def check_fit(model: nn.Module, data: Data) -> int:
     """
     for name in ("train", "validation"):
         check_images(getattr(data, name, None), f"data.{name}")
+    if not any(p.requires_grad for p in model.parameters()):
+        raise ValueError("model: got no parameter that requires a gradient")
     if {p.dtype for p in model.parameters()} & {torch.float16, torch.bfloat16}:
         raise ValueError(
             "model: got parameters of 16 bits, which lose small steps, expected 32; "
@@ -48,10 +50,9 @@ def check_fit(model: nn.Module, data: Data) -> int:
 def check_images(images: Any, name: str) -> None:
     """Raise ValueError unless this is a data set of at least one image."""
     if not hasattr(images, "__getitem__") or not hasattr(images, "__len__"):
-        raise ValueError(
-            f"{name}: got {type(images).__name__}, expected a data set; "
-            "types.SimpleNamespace(train=..., validation=...) puts two together"
-        )
+        advice = "; types.SimpleNamespace(train=..., validation=...) puts two together"
+        got = f"got {type(images).__name__}, expected a data set"
+        raise ValueError(f"{name}: {got}{advice * name.startswith('data.')}")
     if not len(images):
         raise ValueError(f"{name}: got no image, expected at least one")
 
@@ -98,5 +99,5 @@ def logits_of(model: nn.Module, images: Tensor) -> Tensor:
 
 def on_device_of(model: nn.Module, images: Tensor) -> Tensor:
     """Return images on a model's device, and in its dtype if they are floats."""
-    like = next(model.parameters())
+    like = next(model.parameters(), images)
     return images.to(like.device, like.dtype if images.is_floating_point() else None)

@@ -1,4 +1,4 @@
-"""How often a trained model is right about a folder of images, class by class.
+"""Measure how often a trained model is right about a folder of images, by class.
 
 vit-steps evaluate photos.safetensors photos/test
 """

@@ -14,6 +14,8 @@ def evaluating(model: nn.Module) -> Iterator[None]:
     Afterwards each module is in the mode it was in, even if the block raises: a norm
     that is frozen in a model in training mode stays so, unlike after ``model.train()``.
     """
+    if not isinstance(model, nn.Module):
+        raise ValueError(f"model: got a {type(model).__name__}, expected an nn.Module")
     modes = {module: module.training for module in model.modules()}
     model.eval()
     try:

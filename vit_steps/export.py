@@ -56,10 +56,8 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
     ``any_size`` model fails where the patches do not fill an image. The metadata hold,
     each as JSON, "image_size" and the ``preprocessing``: "mean", "std", "classes".
 
-    Raises:
-        ImportError: if onnx, onnxruntime or onnxscript is not installed.
-        ValueError: as ``exported`` does, or if the head is still zero, or a logit is
-            off by more than 1e-5.
+    Raises: ImportError if onnx, onnxruntime or onnxscript is not installed; ValueError
+        as ``exported``, or if the head is still zero, or a logit is off by over 1e-5.
     """
     check_installed("onnx", "onnxruntime", "onnxscript")
     from onnx.helper import set_model_props
@@ -79,7 +77,7 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
     facts = {"image_size": model.patch_embed.image_size}
     facts |= asdict(model.preprocessing) if model.preprocessing else {}
     texts = {name: json.dumps(fact) for name, fact in facts.items()}
-    # whoever quantises it would be asked for what PyTorch has done already
+    # otherwise a quantiser asks for a preparation that PyTorch has done already
     texts["onnx.quant.pre_process"] = "onnxruntime.quant"
     set_model_props(onnx_model, texts)
     content = onnx_model.SerializeToString()

@@ -20,6 +20,7 @@ from vit_steps.optional import imported
 from vit_steps.predictions import Predictions, class_names
 from vit_steps.preprocessing import Preprocessing, as_picture
 from vit_steps.sizes import check_count
+from vit_steps.transfer import check_model
 from vit_steps.vision_transformer import VisionTransformer
 
 BATCH = 64  # images that the command shows to the model at once
@@ -58,9 +59,7 @@ def evaluated(model: Any, by_head: bool = False) -> VisionTransformer:
         numbers that are not finite, or is to answer ``by_head`` and this is still zero.
     """
     model = getattr(model, "_orig_mod", model)
-    if not isinstance(model, VisionTransformer):
-        got = f"got a {type(model).__name__}, expected a VisionTransformer"
-        raise ValueError(f"model: {got}, as VisionTransformer.from_pretrained returns")
+    check_model(model)
     if model.training:
         raise ValueError("model: is in training mode, expected model.eval()")
     check_finite(model.state_dict(), "model")

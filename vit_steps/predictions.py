@@ -1,4 +1,4 @@
-"""What a trained model says of every image of a data set, and how often it is right."""
+"""A trained model's answers to a data set's images, and how often they are right."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ from vit_steps.tensors import check_indices
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model says of images, in the data set's order, on the CPU."""
+    """A model's answers to the images of a data set, in its order, on the CPU."""
 
     logits: Tensor  # (n, K), float32
     labels: Tensor  # (n,), from 0 to K - 1; empty if they are unknown

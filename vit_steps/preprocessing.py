@@ -1,4 +1,4 @@
-"""From a photograph to a model's input: size, channels, mean and standard deviation."""
+"""Turn a photograph into a model's input: size, channels, mean, standard deviation."""
 
 import os
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ class Preprocessing:
                 f"mean, std: got {self.mean} and {self.std}, expected a number for "
                 "each channel of images in [0, 1]; divide those of 0..255 by 255"
             )
-        names = {name for name in self.classes if isinstance(name, str)}
-        if isinstance(self.classes, str) or len(names) < len(self.classes):
+        classes = self.classes if isinstance(self.classes, (tuple, list)) else [None]
+        if len({name for name in classes if isinstance(name, str)}) < len(classes):
             raise ValueError(f"classes: got {self.classes}, expected different names")
         object.__setattr__(self, "classes", tuple(self.classes))
 

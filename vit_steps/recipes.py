@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from vit_steps.sizes import check_fields, check_number
 from vit_steps.training import TrainConfig
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
@@ -21,6 +22,9 @@ class Recipe:
     model: ViTConfig
     train: TrainConfig
     position_std: float = 0.02  # standard deviation of the initial positions
+
+    def __post_init__(self) -> None:
+        check_fields(self, check_number, "position_std", above=0)
 
     def build(self) -> VisionTransformer:
         """Return a new model, whose weights are drawn with the training's seed."""

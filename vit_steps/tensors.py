@@ -7,17 +7,13 @@ from torch import Tensor
 
 
 def check_tensor(
-    value: Any,
-    name: str,
-    *shape: int | str,
-    may_be_empty: bool = False,
-    note: str = "",
+    value: Any, name: str, *shape: int | str, may_be_empty: bool = False, note: str = ""
 ) -> None:
     """Raise ValueError unless a value is a tensor of a shape.
 
-    In ``shape`` a capital letter is any length but 0 (or 0 too if it ``may_be_empty``),
-    a small one any length at all, the same at each of its places, and "..." any number
-    of axes. The ``note`` ends the sentence of the error.
+    In ``shape`` a letter is any length, the same wherever it occurs, and "..." any
+    number of axes. A capital letter is not 0, except on the first axis of a value that
+    ``may_be_empty``. The ``note`` ends the sentence of the error.
     """
     expected = str(shape).replace("'", "")
     if not isinstance(value, Tensor):
@@ -29,8 +25,8 @@ def check_tensor(
         shape = (*shape[:start], *value.shape[start:stop], *shape[start + 1 :])
     lengths = dict(zip(shape, value.shape, strict=False))
     fitting = tuple(lengths.get(n) if isinstance(n, str) else n for n in shape)
-    empty = any(str(axis).isupper() and n == 0 for axis, n in lengths.items())
-    empty = empty and not may_be_empty
+    counted = [*lengths.items()][may_be_empty:]
+    empty = any(str(axis).isupper() and n == 0 for axis, n in counted)
     if empty or fitting != tuple(value.shape):
         expected += ", each at least 1" if empty else ""
         came = tuple(value.shape)

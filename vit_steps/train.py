@@ -37,7 +37,7 @@ MODEL_OPTIONS = tuple(
 )
 DROP_OPTIONS = ("drop_rate", "attn_drop_rate", "drop_path_rate")
 
-# They change images, or what --freeze leaves alone; and a head needs no checkpoint.
+# --freeze refuses them: they change images, or parts that stay as they are.
 NOT_FROZEN = ("mixup", "cutmix", "checkpoint", *DROP_OPTIONS)
 
 OPTIONS = {  # beside those of the training and the model; without a value, switches
@@ -105,7 +105,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     _add_fields(model, ViTConfig, MODEL_OPTIONS, recipe and recipe.model)
     _add_fields(model, Recipe, ("position_std",), recipe)
     options = parser.parse_args(arguments)
-    options.start = vars(options).pop("from")  # a word of Python
+    options.start = vars(options).pop("from")  # "from" is a keyword in Python
     return options
 
 
@@ -152,7 +152,8 @@ def _run(options: argparse.Namespace, command: str) -> None:
         if is_first:
             _announce(options, recipe, images, model)
         model = model.to(device)
-        part, shown = (model.head if options.freeze else model), images
+        part = model.head if options.freeze else model
+        shown = images
         if options.freeze:
             shown = head_data(model, images, progress=sys.stderr.isatty())
         if recipe.train.autocast and device.type == "cpu":

@@ -132,8 +132,7 @@ def evaluate(
 ) -> Metrics:
     """Return a model's loss and accuracy on a data set, and leave the model as it was.
 
-    Raises: ValueError if the data set is empty or a DataLoader, its labels or its
-        normalisation are not the model's, or the model is not a classifier.
+    Raises: ValueError as ``predictions`` does.
     """
     found = predictions(model, dataset, batch_size, num_workers, features=False)
     num_classes = found.logits.shape[1]

@@ -138,9 +138,8 @@ class TrainingState:
     def restore(self, resume: bool) -> History:
         """Read the state from its file, if it is there; return the history so far.
 
-        Raises:
-            FileExistsError: if there is a file, and ``resume`` is not set.
-            ValueError: if it is not a state, or that of a run with other settings.
+        Raises: FileExistsError if there is a file and ``resume`` is not set; ValueError
+            if it is not a state, or that of a run with other settings.
         """
         if self.checkpoint is None:
             return self.history
@@ -191,10 +190,11 @@ class TrainingState:
 
     @cached_property
     def settings(self) -> dict[str, dict[str, Any]]:
-        """Return what must be the same when a training goes on, as JSON has it.
+        """Return the settings that a resumed training must share, as JSON has them.
 
-        Of the training images these are number, shape, classes, labels and transform,
-        where the data has them; the labels are 12 digits of their sha256.
+        Of the training images these are number, shape, classes, labels, names of files
+        and transform, where the data has them. 12 digits of a sha256 stand for labels
+        and names.
         """
         config = getattr(self.model, "config", None)
         images: Any = self.data.train
@@ -204,6 +204,8 @@ class TrainingState:
         if labels is not None:
             numbers = torch.as_tensor(labels, dtype=torch.int64).cpu().numpy()
             labels = hashlib.sha256(numbers.tobytes()).hexdigest()[:12]
+        paths = getattr(images, "images", []) if hasattr(images, "read") else []
+        names = "/".join(os.path.basename(p) for p in paths if isinstance(p, str))
         transform = re.sub(r" at 0x\w+", "", repr(getattr(images, "transform", None)))
         settings = {
             "train_config": asdict(self.config),
@@ -213,6 +215,7 @@ class TrainingState:
                 "image_shape": shape,
                 "classes": getattr(self.data, "classes", None),
                 "labels": labels,
+                "files": hashlib.sha256(names.encode()).hexdigest()[:12],
                 "transform": " ".join(transform.split()),
             },
         }

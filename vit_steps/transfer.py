@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound="VisionTransformer")
 
 
+def check_model(model: Any) -> None:
+    """Raise ValueError unless this is a VisionTransformer or a variant of it."""
+    if not hasattr(model, "config_class"):
+        got = f"got a {type(model).__name__}, expected a VisionTransformer"
+        raise ValueError(f"model: {got}, as VisionTransformer.from_pretrained returns")
+
+
 def transfer(model: Model, image_size: Size | None, in_channels: int | None) -> Model:
     """Return a trained model for images of another size or other channels.
 
@@ -27,6 +34,7 @@ def transfer(model: Model, image_size: Size | None, in_channels: int | None) -> 
 
     Raises: ValueError as ``ViTConfig`` does.
     """
+    check_model(model)
     given: dict[str, Any] = {"image_size": image_size, "in_channels": in_channels}
     changes = {name: size for name, size in given.items() if size is not None}
     config = replace(model.config, **changes)

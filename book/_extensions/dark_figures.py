@@ -32,6 +32,7 @@ IN_THE_DARK = {
 }
 READABLE = 4.5  # least contrast of letters with the page
 ANOTHER = 24  # RGB distance from all inks beyond which a colour is an ink of its own
+MOST = 256  # colours of a WebP with a palette; with more, a file can be thrice as large
 RARE = 5e-4  # a colour in less than this share of a picture comes from smoothed edges
 PICTURE = re.compile(r"""<img\b(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
@@ -78,6 +79,19 @@ def recoloured(
     return np.hstack([dark[best], opacity]).round().astype(np.uint8)
 
 
+def few(colours: NDArray[np.uint8], counts: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Replace the rarest of more than ``MOST`` colours (n, 4) by the nearest others."""
+    found, places = np.unique(colours, axis=0, return_inverse=True)
+    pixels = np.bincount(places.ravel(), weights=counts)
+    often = found[np.argsort(-pixels, kind="stable")[:MOST]]
+    [page] = rgb([PAGE])
+    seen, near = (page + c[:, 3:] / 255 * (c[:, :3] - page) for c in (found, often))
+    nearest = np.linalg.norm(seen[:, None] - near, axis=2).argmin(1)
+    kept = (found[:, None] == often).all(2)
+    nearest = np.where(kept.any(1), kept.argmax(1), nearest)
+    return often[nearest][places.ravel()]
+
+
 def in_the_dark(figure: Image.Image) -> Image.Image:
     palette = np.array(figure.getpalette(), np.uint8).reshape(-1, 3)
     pixels = np.asarray(figure)
@@ -92,7 +106,10 @@ def in_the_dark(figure: Image.Image) -> Image.Image:
     counts = np.bincount(pixels[drawn], minlength=len(palette))
     inks = recoloured(palette.astype(float), counts)
     kept = np.insert(palette, 3, 255, axis=1)
-    return Image.fromarray(np.where(drawn[..., None], inks[pixels], kept[pixels]))
+    shown = pixels + len(palette) * drawn
+    colours = np.vstack([kept, inks])
+    counts = np.bincount(shown.ravel(), minlength=len(colours))
+    return Image.fromarray(few(colours, counts)[shown])
 
 
 def dark_file(file: Path) -> Path | None:

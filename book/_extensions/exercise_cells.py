@@ -1,6 +1,6 @@
 """Mark the cells that a student writes in, so that they differ from the checks.
 
-nbgrader names them in metadata, of which nothing comes into the page.
+nbgrader names these cells in metadata, which do not reach the page.
 """
 
 from typing import Any

@@ -58,7 +58,7 @@ def add_files(
 ) -> None:
     if page == app.config.root_doc:
         app.add_css_file("first_page.css")
-        for script in ("cover_data.js", "cover.js"):
+        for script in ("cover_data.js", "book/cover.js"):
             app.add_js_file(script, loading_method="defer")
 
 

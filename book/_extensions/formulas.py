@@ -19,7 +19,7 @@ from book.node import answer_of
 
 TYPESET = Path(__file__).with_name("typeset.mjs")
 STYLES = "fonts/math.css"
-NAME = re.compile(r"<mi>(?=[A-Za-z]{2,}</mi>)")  # such as softmax, which stands upright
+NAME = re.compile(r"<mi>(?=[A-Za-z]{2,}</mi>)")  # such as softmax, in upright letters
 
 logger = logging.getLogger(__name__)
 

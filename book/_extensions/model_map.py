@@ -1,10 +1,11 @@
 """Show the map of the model: open on some pages, behind a line on every chapter's page.
 
-``book/_assets/model.svg`` is drawn once, with the fonts that the file needs alone and a
-page has already. The attribute ``data-chapter`` of a link in it names the chapter that
-builds the part, and the link gets that chapter's address relative to the page. The
-directive ``{model-map}`` shows the map. Under the title of a chapter, a line says which
-of the chapters it is, and opens the map with the chapter's own part lit.
+``book/_assets/model.svg`` is drawn once. It holds the fonts that it needs when it is
+opened alone, which a page has already. The attribute ``data-chapter`` of a link in it
+names the chapter that builds the part, and the link gets that chapter's address
+relative to the page. The directive ``{model-map}`` shows the map. Under the title of a
+chapter, a line says which of the chapters it is, and opens the map with the chapter's
+own part lit.
 """
 
 import re
@@ -75,6 +76,9 @@ def drawing(app: Sphinx, page: str) -> str:
     for style in svg.findall(f"{SVG}style[@class='alone']"):
         svg.remove(style)
     here = chapter_of(page)
+    if here is not None and here not in links:
+        wanted = f'expected a link with data-chapter="{here}"'
+        raise ExtensionError(f"{DRAWING.name}: chapter {here} has no place, {wanted}")
     if here is not None:
         for part in svg.iterfind(f".//*[@data-chapter='{here}']"):
             part.set("class", f"{part.get('class', '')} lit")

@@ -1,6 +1,6 @@
 """Keep a number with its unit or word on one line: 4.1 %, 2 GiB, chapter 7, ●●○○○.
 
-CSS cannot do it, which does not know what a word means.
+CSS cannot do that, because it does not know what a word means.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Set "previous" and "next" along the path, which the order of the side bar leaves.
 
-In the side bar exercises and side roads stand under their chapter, and the lab stands
+In the side bar exercises and side roads are under their chapter, and the lab stands
 first. The path leads from chapter to chapter through the exercises: "previous" goes
 back to a chapter and not to its exercises, and a side road leads back to the path.
 """

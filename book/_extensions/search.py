@@ -109,7 +109,7 @@ def content(pages: list[Page]) -> dict[str, Any]:
 
 
 def with_index(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the content with its index, made by the modules that the reader gets."""
+    """Return the content with its index, which the search's own modules make."""
     return found | {"index": json.loads(answer_of(MAKES_THE_INDEX, found))}
 
 

@@ -45,7 +45,7 @@ FINER = {"grey": 0.001, "reads": 0.001, "scores": 0.005}
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the model, and where it stands in the picture, from x to x."""
+    """A step of the model, and its place in the picture, from one x to another."""
 
     name: str
     letters: str
@@ -81,7 +81,7 @@ def of_patches(config: ViTConfig) -> list[tuple[int, ...]]:
 
 
 def in_a_block(small: ViTConfig, base: ViTConfig) -> list[Step]:
-    """Return the steps of a block; their x count from its left edge."""
+    """Return the steps of a block; x is measured from the block's left edge."""
     found = []
     for config in (small, base):
         tokens, h = config.cost().steps[2].shape[0], config.num_heads

@@ -23,7 +23,7 @@ STRENGTH = 0.4  # of the colour of a token that is the whole output
 
 @dataclass(frozen=True)
 class Answer:
-    """What a layer makes of the tokens, and the slopes of the chosen output."""
+    """A layer's outputs for the tokens, and the slopes of the chosen output."""
 
     outputs: list[list[float]]
     made_of: list[list[float]]

@@ -134,7 +134,7 @@ def formula(drawing: Drawing) -> None:
 def band(
     drawing: Drawing, term: str, top: float, bottom: float, colour: Colour
 ) -> None:
-    """Draw the ground that shows behind the rows of a term when it is lit."""
+    """Draw the background that appears behind the rows of a term when it is lit."""
     with drawing.part(f"band-{term}", moving=True):
         drawing.area((0, top), (360, top), (360, bottom), (0, bottom), colour=colour)
 

@@ -132,7 +132,7 @@ def draw() -> Drawing:
 
 
 def scale(drawing: Drawing) -> None:
-    """Draw which share of black is which similarity."""
+    """Draw the scale: which share of black stands for which similarity."""
     drawing.text(2, SCALE.bottom, "similarity", size=11.5)
     for step in range(17):
         drawing.full(SCALE.column(step, 17), "position", (step / 16) ** POWER)

@@ -14,3 +14,18 @@ declare var bookSearch: {
   answer?(form: HTMLFormElement): void;
   mark?(words: string): void;
 };
+
+/** The cover's photographs and their tokens, which book/cover.py writes into cover_data.js. */
+declare const vitCover: {
+  grid: number;
+  numbers: number;
+  /** The photograph and the patch that ask first. */
+  asking: [number, number];
+  names: string[];
+  tokens: string;
+};
+
+/** What the newest browsers have. */
+interface Uint8ArrayConstructor {
+  fromBase64?(text: string): Uint8Array<ArrayBuffer>;
+}

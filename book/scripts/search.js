@@ -1,6 +1,7 @@
 // Loads the search when a reader first uses it: its scripts and the sections are a megabyte that others need not fetch.
 // The sections are a script too, because a page opened from a folder cannot read data files.
 import { loaderOf } from "./loading/on_demand.js";
+import { bytesOf } from "./shared/numbers.js";
 
 const script = /** @type {HTMLScriptElement} */ (document.currentScript).src;
 const load = loaderOf(new URL(".", script).href);
@@ -9,8 +10,7 @@ globalThis.bookSearch = {
   root: new URL("../../", script).href,
   load,
   receive(code) {
-    const bytes = Uint8Array.from(atob(code), (letter) => letter.charCodeAt(0));
-    const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const text = new Blob([bytesOf(code)]).stream().pipeThrough(new DecompressionStream("deflate"));
     bookSearch.content = new Response(text).json();
   },
 };

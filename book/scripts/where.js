@@ -2,6 +2,8 @@
 // a link leads back to the place where the reader stopped. All of it is kept in this browser alone (localStorage);
 // where a browser keeps nothing, as in a private window, the page works as before.
 
+import { el } from "./shared/elements.js";
+
 /** @typedef {{ page: string, hash: string, title: string, section: string }} Place */
 
 const READ = "vit-steps: read";
@@ -52,19 +54,6 @@ function keep(key, value) {
   }
 }
 
-/**
- * @template {keyof HTMLElementTagNameMap} Name
- * @param {Name} name
- * @param {Record<string, string>} attributes
- * @param {(Node | string)[]} children
- */
-function element(name, attributes, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
 // The contents panel
 
 const panel = document.querySelector(".bd-sidebar-secondary");
@@ -94,10 +83,7 @@ function beginAtTop() {
 
 // The place where the reader stopped
 
-/**
- * Returns the title of a section, without the sign that links to it.
- * @param {Element | null} place
- */
+/** Returns the title of a section, without the sign that links to it. @param {Element | null} place */
 function titleOf(place) {
   const parts = [...(place?.querySelector("h1, h2, h3")?.childNodes ?? [])];
   const isSign = (/** @type {Node} */ node) => node instanceof Element && node.matches(".headerlink");
@@ -123,18 +109,18 @@ function goOn() {
   const { page, hash, title, section } = kept(PLACE, /** @type {Place} */ ({ page: "" }));
   if (!ON_THE_WAY.test(page) || page === here) return;
   const words = section ? `${title}, ${section}` : title;
-  const link = () => element("a", { href: `${root.href}${page}.html${hash}` }, words);
-  const forget = element("button", { type: "button", class: "btn btn-sm" }, "Forget it");
-  const note = element("span", {}, `${ALONE} `, forget);
+  const link = () => el("a", { href: `${root.href}${page}.html${hash}` }, words);
+  const forget = el("button", { type: "button", class: "btn btn-sm" }, "Forget it");
+  const note = el("span", {}, `${ALONE} `, forget);
   forget.addEventListener("click", () => {
     for (const key of [READ, PLACE, TOLD]) localStorage.removeItem(key);
     for (const old of document.querySelectorAll(".go-on")) old.remove();
     markChapters();
   });
   const first = document.querySelector(".first-steps");
-  first?.after(element("p", { class: "go-on" }, "Go on where you were: ", link(), ". ", note));
+  first?.after(el("p", { class: "go-on" }, "Go on where you were: ", link(), ". ", note));
   const header = document.querySelector(".bd-sidebar-primary .book-header");
-  header?.append(element("p", { class: "go-on" }, "Go on: ", link())); // inside a landmark
+  header?.append(el("p", { class: "go-on" }, "Go on: ", link())); // inside a landmark
 }
 
 // Chapters that were read
@@ -159,9 +145,9 @@ function setRead(isRead) {
 
 /** Adds a box to tick at a chapter's end; who follows the link to the next page has read the chapter too. */
 function addBox() {
-  const box = element("input", { type: "checkbox" });
-  const label = element("label", {}, box, " I have read this chapter");
-  const note = element("span", { role: "status" });
+  const box = el("input", { type: "checkbox" });
+  const label = el("label", {}, box, " I have read this chapter");
+  const note = el("span", { role: "status" });
   box.checked = chaptersRead().includes(here);
   box.addEventListener("change", () => {
     const isKept = setRead(box.checked);
@@ -170,7 +156,7 @@ function addBox() {
     keep(TOLD, true);
   });
   document.querySelector(".right-next")?.addEventListener("click", () => setRead(true));
-  document.querySelector("article")?.append(element("p", { class: "read-mark d-print-none" }, label, " ", note));
+  document.querySelector("article")?.append(el("p", { class: "read-mark d-print-none" }, label, " ", note));
 }
 
 addEventListener("activate.bs.scrollspy", follow);

@@ -50,7 +50,7 @@ def write(name: str, slides: list[dict[str, str]], folder: Path) -> Path:
 
 
 def marp(*arguments: str) -> None:
-    """Run Marp; what it does is told only if it fails."""
+    """Run Marp; print its messages only if it fails."""
     theme = FOLDER / "book.css"
     theme.write_text((HERE / "slides.css").read_text("utf-8") + fonts(), "utf-8")
     done = call_node(

@@ -9,6 +9,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from book._extensions.plain_formulas import plain
+from book.lessons import said
 from book.slides.figures import Figure, figure_of
 from vit_book import PHOTOS
 
@@ -48,6 +49,8 @@ class Deck:
         self.places = {cell.id: place for place, cell in enumerate(self.cells)}
         self.figures: list[Figure] = []
         self.told: set[str] = set()  # the cells whose text is in the notes already
+        # The bet of the lesson, whose four options a class needs before its eyes.
+        self.bet = said()["lessons"][str(int(self.name[:2]))]["bet"]
 
     def markdown(self, slides: list[dict[str, str]]) -> str:
         """Return the deck; ValueError if a slide names what the chapter lacks.
@@ -66,10 +69,13 @@ class Deck:
             [(kind, parts)] = slide.items()
             if kind not in KINDS:
                 raise ValueError(f"kind: got {kind!r}, expected one of {list(KINDS)}")
-            pages.append(self.slide(f"{title} · {KINDS[kind]}", parts.split(" + ")))
+            header, of_slide = f"{title} · {KINDS[kind]}", parts.split(" + ")
+            cells = [part.partition(", ")[0] for part in of_slide]
+            bet = kind == "bet" and self.bet["cell"] in cells
+            pages.append(self.slide(header, of_slide, bet))
         return HEAD.format(title=title) + "\n---\n\n".join([*pages, self.credits()])
 
-    def slide(self, header: str, parts: list[str]) -> str:
+    def slide(self, header: str, parts: list[str], bet: bool = False) -> str:
         named = [part.partition(", ")[::2] for part in parts]
         shown, texts, layout = [], [], "plain"
         for name, words in named:
@@ -89,9 +95,13 @@ class Deck:
                 room = LINES - OTHER * (len(named) - 1)
                 shown += code_and_output(cell, room)
         layout = layout if shown else "words"
+        if bet:
+            layout += " options"
+            texts.append("\n".join(f"1. {option}" for option in self.bet["options"]))
         top = f'<!-- _header: "{header}" -->\n<!-- _class: {layout} -->'
         heading = f"## {self.heading(*named[0])}"
-        notes = self.notes([self.cell(name) for name, _ in named])
+        right = f"{self.bet['right']} is right." if bet else ""
+        notes = self.notes([self.cell(name) for name, _ in named], right)
         return "\n\n".join([top, heading, *shown, *texts, notes])
 
     def cell(self, name: str) -> NotebookNode:
@@ -118,14 +128,14 @@ class Deck:
             raise ValueError(f"{self.name}: cell {name!r} does not say {words!r}")
         return found
 
-    def notes(self, cells: list[NotebookNode]) -> str:
-        """Return what the chapter says about cells and no slide before has told."""
+    def notes(self, cells: list[NotebookNode], first: str = "") -> str:
+        """Return the chapter's text about cells, except what an earlier slide had."""
         last = self.places[cells[-1].id]
         after = [c for c in self.cells[last + 1 :] if is_text(c)][:1]
         before = [self.cells[self.places[cells[0].id] - 1]]
         if is_text(cells[-1]):
             before, after = [], []
-        text = []
+        text = [first] if first else []
         for cell in [*before, *cells, *after]:
             tags = cell.metadata.get("tags", [])
             if is_text(cell) and cell.id not in self.told and not tags:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from classroom.assessment.canvas import canvas_zip
-from classroom.assessment.clinic import cases
+from classroom.assessment.clinic import CLINIC, FURTHER, cases
 from classroom.assessment.forms import forms
 from classroom.assessment.moodle import moodle_xml
 from classroom.assessment.paper import (
@@ -23,6 +23,7 @@ from classroom.assessment.paper import (
 from classroom.assessment.written import written
 from classroom.release.release import ROOT
 
+FURTHER_PATIENTS = "the side road Further patients"
 FOLDER = ROOT / "_build" / "quiz"
 
 
@@ -40,7 +41,8 @@ def files(asked: list[int] | None, seed: int | None) -> dict[str, bytes]:
     both = forms(asked, seed)
     made = {
         "key.html": key_page(both).encode(),
-        "clinic.html": clinic_page(cases()).encode(),
+        "clinic.html": clinic_page(cases(CLINIC), "chapter 14").encode(),
+        "clinic-further.html": clinic_page(cases(FURTHER), FURTHER_PATIENTS).encode(),
         "marking.html": marking_page(written()).encode(),
         "project.html": project_page().encode(),
     }

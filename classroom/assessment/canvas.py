@@ -71,7 +71,7 @@ def _settings(name: str, form: Form) -> ET.Element:
         "scoring_policy": "keep_highest",
         "quiz_type": "assignment",
         "points_possible": f"{len(form.questions)}.0",
-        "show_correct_answers": "false",  # or the first class tells the second
+        "show_correct_answers": "false",  # or one class would know them before the next
         "allowed_attempts": "1",
         "available": "false",
     }.items():

@@ -17,7 +17,10 @@ from nbformat.notebooknode import NotebookNode
 from classroom.release.release import ROOT
 
 CLINIC = ROOT / "notebooks" / "14_bug_clinic.ipynb"
+FURTHER = ROOT / "notebooks" / "side_roads" / "further_patients.ipynb"
+HEAD = re.compile(r"^### (Case .+)\n", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
+SHOWING = ("show_code", "show_source")
 TABLE = re.compile(r"<table.*?</table>", re.DOTALL)
 
 
@@ -38,18 +41,18 @@ def cases(path: Path = CLINIC) -> Iterator[Case]:
     notebook = nbformat.read(path, as_version=4)
     defined = dict(_definitions(notebook))
     for start, cell in enumerate(notebook.cells):
-        if not cell.source.startswith("### Case "):
+        head = HEAD.search(cell.source)
+        if head is None:
             continue
         row = {one.id.removeprefix(f"{cell.id}-"): one for one in _row(notebook, start)}
         if "ask" not in row or "symptom" not in row:
             raise ValueError(f"{cell.id}: got {list(row)}, expected symptom and ask")
-        title, _, story = cell.source.partition("\n")
         names = [name for one in row.values() for name in _shown_code(one)]
         if not names:
-            raise ValueError(f"{cell.id}: expected a call of show_code")
+            raise ValueError(f"{cell.id}: expected a call of {SHOWING}")
         yield Case(
-            title=title.removeprefix("### "),
-            story=without_links(story.strip()),
+            title=head[1],
+            story=without_links(cell.source[head.end() :].strip()),
             shown=tuple(_symptom(row["symptom"])),
             question=without_links(row["ask"].source),
             code="\n\n".join(defined[name] for name in names),
@@ -69,7 +72,7 @@ def without_links(markdown: str) -> str:
 
 
 def _symptom(cell: NotebookNode) -> Iterator[str]:
-    """Yield what a cell shows, and its code too, unless that would tell the bug."""
+    """Yield a cell's outputs, and its code too, unless that would give the bug away."""
     if "hide-input" not in cell.metadata.get("tags", []):
         yield f"<pre><code>{_escaped(cell.source)}</code></pre>"
     for output in cell.outputs:
@@ -91,11 +94,11 @@ def _escaped(text: str) -> str:
 
 
 def _shown_code(cell: NotebookNode) -> Iterator[str]:
-    """Yield the names that a cell gives to ``show_code``, such as Case2.forward."""
+    """Yield the names of which a cell shows the code, such as Case2.forward."""
     if cell.cell_type != "code":
         return
     for node in ast.walk(ast.parse(cell.source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "show_code":
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in SHOWING:
             yield from map(ast.unparse, node.args)
 
 
@@ -107,11 +110,13 @@ def _definitions(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
         for node in ast.parse(cell.source).body:
             if not isinstance(node, ast.FunctionDef | ast.ClassDef):
                 continue
-            yield node.name, _source(cell, node)
-            for part in node.body:
-                if isinstance(part, ast.FunctionDef):
-                    head = cell.source.splitlines()[node.lineno - 1]
-                    yield f"{node.name}.{part.name}", f"{head}\n{_source(cell, part)}"
+            also = re.findall(rf"^(\w+) = {node.name}$", cell.source, re.MULTILINE)
+            for name in (node.name, *also):
+                yield name, _source(cell, node)
+                for part in node.body:
+                    if isinstance(part, ast.FunctionDef):
+                        first = cell.source.splitlines()[node.lineno - 1]
+                        yield f"{name}.{part.name}", f"{first}\n{_source(cell, part)}"
 
 
 def _source(cell: NotebookNode, node: ast.FunctionDef | ast.ClassDef) -> str:

@@ -56,7 +56,10 @@ def forms(chapters: Sequence[int] | None = None, seed: int | None = None) -> lis
     """
     sources = [s for s in BANK if chapters is None or s.chapter in chapters]
     if not sources:
-        raise ValueError(f"chapters: got {chapters}, expected some of 0 to 15")
+        known = [source.chapter for source in BANK]
+        raise ValueError(
+            f"chapters: got {chapters}, expected some of {min(known)} to {max(known)}"
+        )
     asked: dict[str, list[Question]] = {"A": [], "B": []}
     for number, source in enumerate(sources, start=1):
         draw = random.Random(f"{seed} {source.name}")

@@ -29,8 +29,9 @@ def key_page(forms: Sequence[Form]) -> str:
     return _page("key.html", forms=forms, rows=rows)
 
 
-def clinic_page(cases: Iterable[Case]) -> str:
-    return _page("clinic.html", cases=list(cases))
+def clinic_page(cases: Iterable[Case], where: str) -> str:
+    """Return the handouts of cases whose answers stand in a place of the book."""
+    return _page("clinic.html", cases=list(cases), where=where)
 
 
 def marking_page(answers: Iterable[Written]) -> str:

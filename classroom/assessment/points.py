@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from classroom.assessment.alike import points_alike
 from classroom.assessment.written import assignments, written
 from classroom.release.assignment import Assignment
 from classroom.release.release import ROOT
@@ -24,7 +25,7 @@ FIVE_WEEKS = [*range(1, 10), 14]  # the sets of the course that the book plans
 
 @dataclass(frozen=True)
 class Worth:
-    """What an exercise set is worth."""
+    """The minutes and points of an exercise set."""
 
     number: int
     title: str
@@ -33,6 +34,7 @@ class Worth:
     minutes: int
     points: int
     in_words: int  # of these, for the written answer
+    alike: int  # of these, for what is the same in a variant
 
 
 def worth(assignment: Assignment, in_words: int) -> Worth:
@@ -48,6 +50,7 @@ def worth(assignment: Assignment, in_words: int) -> Worth:
         minutes=sum(map(int, heads)),
         points=int(sum(assignment.points.values())),
         in_words=in_words,
+        alike=points_alike(assignment),
     )
 
 
@@ -81,21 +84,22 @@ def table() -> str:
         )
     )
     lines = [
-        "| set | tasks | minutes | points | of these in words | weight, five weeks "
-        "| weight, all sets |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| set | tasks | minutes | points | of these in words | the same in a variant "
+        "| weight, five weeks | weight, all sets |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for one, share in zip(sets, of_all, strict=True):
         weight = f"{in_course[one.number]} %" if one.number in in_course else ""
         lines.append(
             f"| {one.number}. [{one.title}]({one.link}) | {one.tasks} | {one.minutes} "
-            f"| {one.points} | {one.in_words} | {weight} | {share} % |"
+            f"| {one.points} | {one.in_words} | {one.alike} | {weight} | {share} % |"
         )
     sums = [
         sum(one.tasks for one in sets),
         f"{sum(one.minutes for one in sets):,}",
         sum(one.points for one in sets),
         sum(one.in_words for one in sets),
+        sum(one.alike for one in sets),
         f"{sum(in_course.values())} %",
         f"{sum(of_all)} %",
     ]

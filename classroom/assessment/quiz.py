@@ -1,4 +1,4 @@
-"""What a question of the quiz is. The questions themselves are in ``questions``."""
+"""The parts of a quiz question; the questions themselves are in ``questions``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Ask:
-    """What the function of a question returns for one of its cases.
+    """One case of a question, as the question's function returns it.
 
     Texts are Markdown. ``wrong`` has three answers, each with the mistake that leads to
     it, and ``why`` says why the right one is right.
@@ -32,7 +32,7 @@ class Source:
 
     function: Callable[..., Ask]
     chapter: int
-    belief: str  # what somebody believes who answers it wrong
+    belief: str  # the misconception behind a wrong answer
     cases: tuple[tuple[Any, ...], ...]
 
     @property
@@ -52,7 +52,7 @@ def about(
     """Enter a function in the bank as a question on a chapter.
 
     Args:
-        belief: what somebody believes who answers it wrong.
+        belief: the misconception behind a wrong answer.
         cases: the arguments, a tuple or a single one, for which the question is asked:
             those of form A, those of form B, and more to draw from.
     """

@@ -1,6 +1,7 @@
 """Make an autograder for Gradescope: `make gradescope SET=05`.
 
 python -m classroom.gradescope 05                            a set, by its number
+python -m classroom.gradescope 05 --seed 2027                a variant of it
 python -m classroom.gradescope private/05_heads.ipynb        a source of your own
 
 The zip holds solutions and hidden tests, so give it to Gradescope alone.
@@ -36,7 +37,7 @@ IMPORTED = (
 
 def autograder(assignment: Assignment) -> bytes:
     """Return the zip that Gradescope takes as an autograder."""
-    stream = io.BytesIO()
+    stream, seed = io.BytesIO(), assignment.seed
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in SCRIPTS:
             script = zipfile.ZipInfo.from_file(HERE / name, name)
@@ -48,6 +49,7 @@ def autograder(assignment: Assignment) -> bytes:
         archive.writestr("uv.txt", pinned("uv"))
         archive.write(ROOT / "constraints.txt", "constraints.txt")
         archive.write(assignment.path, f"set/{assignment.path.name}")
+        archive.writestr("seed.txt", f"{'' if seed is None else seed}")
         archive.writestr("assignments.db", gradebook(assignment))
         archive.writestr("packages/classroom/__init__.py", "")
         for path in files():
@@ -94,15 +96,16 @@ def source_of(text: str) -> Path:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m classroom.gradescope")
     parser.add_argument("set", help="its number, or a source's path")
+    parser.add_argument("--seed", type=int, help="of the variant")
     parser.add_argument("--out", type=Path, default=FOLDER)
     options = parser.parse_args(arguments)
     try:
-        assignment = Assignment(source_of(options.set))
+        assignment = Assignment(source_of(options.set), options.seed)
     except ValueError as error:
         print(f"Stopped: {error}", file=sys.stderr)
         return 1
     options.out.mkdir(parents=True, exist_ok=True)
-    target = options.out / f"{assignment.name}.zip"
+    target = options.out / f"{assignment.label}.zip"
     target.write_bytes(autograder(assignment))
     words = sum(in_words(assignment).values())
     points = sum(assignment.points.values()) - words

@@ -1,4 +1,4 @@
-"""What Gradescope is told about a submission.
+"""The results of a submission, in the form that Gradescope reads.
 
 The form is in https://gradescope-autograders.readthedocs.io/en/latest/specs/.
 """

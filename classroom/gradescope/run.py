@@ -29,8 +29,9 @@ PLACE = Path("/autograder")
 # The defaults are 768 MB of memory, half a processor and 10 minutes, as is said in
 # https://gradescope-autograders.readthedocs.io/en/latest/troubleshooting/.
 CONTAINER = 768 * MIB
-GRADER = 300 * MIB  # of these for this process, with the judge, and for libraries
-# On its clock; on the wall at most 9 minutes, six times as long. The sets take 2 to 20.
+GRADER = 300 * MIB  # of these for this process, the judge and the libraries
+# Seconds on the notebook's own clock; by the wall clock at most six times as many, 9
+# minutes. The sets take 2 to 20 s.
 SECONDS = 90
 AGAIN = 150  # seconds of a first run after which a second one as long ends in time
 BUSY = (
@@ -49,6 +50,13 @@ def room(given: Path = Path("/sys/fs/cgroup/memory.max")) -> int:
         return int(given.read_text())
     except (OSError, ValueError):  # "max", or an older kernel
         return CONTAINER
+
+
+def assignment_in(source: Path) -> Assignment:
+    """Return the set, or the variant of it, for which the autograder was made."""
+    (path,) = (source / "set").glob("*.ipynb")
+    seed = (source / "seed.txt").read_text()
+    return Assignment(path, int(seed) if seed else None)
 
 
 def newest(
@@ -73,6 +81,7 @@ def grade(
     submission = Submission(
         *("student", "student", "", assignment.name, version.path),
         course.received / version.digest,
+        seed=assignment.seed,
     )
     limits = Limits(
         total_seconds=SECONDS,
@@ -88,8 +97,7 @@ def grade(
 
 
 def main(place: Path = PLACE) -> int:
-    (path,) = (place / "source" / "set").glob("*.ipynb")
-    assignment = Assignment(path)
+    assignment = assignment_in(place / "source")
     with tempfile.TemporaryDirectory(dir=place) as folder:
         course = Course(Path(folder))
         course.template.parent.mkdir()

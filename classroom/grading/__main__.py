@@ -2,6 +2,7 @@
 
     make grade SUBMISSIONS=folder
     make grade SUBMISSIONS=folder SEED=2027      a variant that was handed out
+    make grade SUBMISSIONS=folder SEED="1 2"     two of them
     python -m classroom.grading export.zip --out graded --jobs 4
 
 SUBMISSIONS is a folder or zip as Canvas, Moodle, Blackboard or Brightspace exports it,
@@ -39,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     add("submissions", type=Path, help="folder or zip")
     add("--out", type=Path, help="folder for the results; default: SUBMISSIONS-graded")
     add("--source", type=Path, action="append", help="exercise set; default: all")
-    add("--seed", type=int, help="of the variant; default: the book's own sets")
+    add("--seed", type=int, nargs="+", default=[None], help="of each variant")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="notebooks at once")
     add("--class-list", type=read_class_list, help="grades that Brightspace exported")
     add("--pattern", help="regular expression: its group 'name' or 'id' is the student")
@@ -71,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
             terms,
             options.jobs,
             options.pattern,
-            seed=options.seed,
+            seeds=options.seed,
             class_list=options.class_list,
         )
     except Refused as error:

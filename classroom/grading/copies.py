@@ -3,13 +3,14 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 from rapidfuzz import fuzz, process
 
 from classroom.grading.parsing import trees_of
+from classroom.release.assignment import Assignment
 
 LONGEST = 20_000  # characters of one student that are compared
 # Shorter work, in characters, and less similar work, in percent, is not reported: all
@@ -54,6 +55,22 @@ def own_work(nb: NotebookNode, release: NotebookNode) -> tuple[str, str]:
     code = "\n".join(_renamed(tree) for tree in trees if tree is not None)
     text = "\n".join(c.source for c in own if c.cell_type == "markdown")
     return code[:LONGEST], " ".join(text.split())[:LONGEST]
+
+
+def published_work(assignment: Assignment) -> list[Work]:
+    """Return the code of a set's own solutions, and of the book's if it is a variant.
+
+    The solutions of the book are public, and a variant's can be drawn by anybody.
+    """
+    work = []
+    for seed in dict.fromkeys([None, assignment.seed]):
+        one = replace(assignment, seed=seed)
+        name = (
+            "the published solution" if seed is None else f"the solution of SEED={seed}"
+        )
+        code, _ = own_work(one.source, one.release)
+        work.append(Work(name, name, code, ""))
+    return work
 
 
 def _renamed(tree: ast.AST) -> str:

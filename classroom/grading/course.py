@@ -3,15 +3,18 @@
 submitted/STUDENT/SET/SET.ipynb    as it was handed in
 autograded/STUDENT/SET/SET.ipynb   restored and run
 feedback/STUDENT/SET/SET.html      for the student
-source/SET/SET.ipynb               with solutions: never give this folder away
+source/SET/SET.ipynb               with solutions: never give this folder away;
+                                   of a variant SET-2027.ipynb
 gradebook.db                       nbgrader's, for its form grader
 results/, logs/                    a file for each submission, to continue a stopped run
-marks.csv, PLATFORM-SET.csv, oddities.html
+marks.csv, PLATFORM-SET.csv, feedback-SET.zip, oddities.html
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from classroom.release.assignment import labelled
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,10 @@ class Course:
 
     @property
     def template(self) -> Path:
-        """A gradebook with the exercise sets and no students; workers only read it."""
+        """A gradebook with the sets and no students; workers only read it.
+
+        In it each variant of a set has a name of its own, its label.
+        """
         return self.root / "results" / "assignments.db"
 
     @property
@@ -40,8 +46,9 @@ class Course:
         """The folder for notebooks that wait to be graded, named by their digests."""
         return self.root / "received"
 
-    def source(self, assignment: str) -> Path:
-        return self.root / "source" / assignment / f"{assignment}.ipynb"
+    def source(self, assignment: str, seed: int | None = None) -> Path:
+        file = f"{labelled(assignment, seed)}.ipynb"
+        return self.root / "source" / assignment / file
 
     def submitted(self, student: str, assignment: str) -> Path:
         return self._notebook("submitted", student, assignment)

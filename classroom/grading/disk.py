@@ -1,4 +1,4 @@
-"""Recognise a full disk, whoever of the many that write was the first to meet it."""
+"""Recognise a full disk, whichever of the many parts that write met it first."""
 
 import errno
 import shutil

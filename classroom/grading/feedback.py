@@ -19,6 +19,7 @@ from classroom.grading.page import page
 from classroom.grading.processes import run_each
 from classroom.grading.result import Result
 from classroom.grading.tasks import judge, tasks_of
+from classroom.release.handout import with_links_to_pages
 from vit_steps.checkpoint import write_whole
 
 HIDDEN = "BEGIN HIDDEN TESTS"
@@ -91,8 +92,9 @@ def feedback(result: Result, course: Course, unmarked: list[str]) -> None:
     GetGrades(config=Config()).preprocess(nb, {"nbgrader": about})
     for cell in nb.cells:
         cell.about = cell.metadata.get("nbgrader", {})
+        cell.source = with_links_to_pages(cell.source)
     _hide_tests(nb)
-    source = nbformat.read(course.source(result.assignment), as_version=4)
+    source = nbformat.read(course.source(result.assignment, result.seed), as_version=4)
     title, tasks = tasks_of(source)
     judge(tasks, nb.cells, result.failures, unmarked)
     text = page(

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from multiprocessing.util import Finalize
@@ -24,6 +25,7 @@ from classroom.grading.processes import start_server
 from classroom.grading.proof import SolutionsFail, prove
 from classroom.grading.report import write_report
 from classroom.grading.result import Result, Terms
+from classroom.grading.returned import write_returned
 from classroom.grading.sandbox import (
     SandboxMissing,
     check_sandbox,
@@ -48,13 +50,13 @@ def grade_class(
     jobs: int = 2,
     pattern: str | None = None,
     progress: bool = True,
-    seed: int | None = None,
+    seeds: Sequence[int | None] = (None,),
     class_list: ClassList | None = None,
 ) -> list[Result]:
     """Grade all submissions in a folder or zip, and write all tables and pages.
 
     Args:
-        seed: that of the variant that was handed out; None is the book's own sets.
+        seeds: those of the variants that were handed out; None is the book's own sets.
         class_list: of ``read_class_list``, for the table for Brightspace.
 
     Raises:
@@ -71,21 +73,19 @@ def grade_class(
     try:
         if terms.sandbox:
             check_sandbox(terms.weak)
-        assignments = {path.stem: Assignment(path, seed) for path in sources}
+        sets = [Assignment(path, seed) for path in sources for seed in seeds]
+        assignments = {one.label: one for one in sets}
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
         course = Course(out.resolve())
         with FileLock(out / "lock", timeout=0):
             for _ in range(ROUNDS):
                 before = state_of(place)
-                intake = take_in(
-                    place,
-                    list(assignments.values()),
-                    course.received,
-                    pattern,
-                    terms.limits,
+                intake = take_in(place, sets, course.received, pattern, terms.limits)
+                used = {submission.label for submission in intake.submissions}
+                gradebook.refuse_without(course, sets)
+                gradebook.prepare(
+                    course, [assignments[label] for label in sorted(used)]
                 )
-                used = {submission.assignment for submission in intake.submissions}
-                gradebook.prepare(course, [assignments[name] for name in sorted(used)])
                 results = _grade(
                     intake, assignments, course, terms, jobs, progress, class_list or {}
                 )
@@ -120,7 +120,7 @@ def _grade(
 ) -> list[Result]:
     results, todo = [], []
     for submission in intake.submissions:
-        earlier = finished(submission, assignments[submission.assignment], course)
+        earlier = finished(submission, assignments[submission.label], course)
         if earlier is None:
             todo.append(submission)
         else:
@@ -149,8 +149,8 @@ def _grade(
         prepared=door.start(folder) if terms.sandbox and todo else None,
     )
     with bar:
-        needed = sorted({submission.assignment for submission in todo})
-        prove([assignments[name] for name in needed], course, terms)
+        needed = sorted({submission.label for submission in todo})
+        prove([assignments[label] for label in needed], course, terms)
         for result in grade_all(todo, assignments, course, terms, jobs):
             gradebook.enter(result, course)
             results.append(result)
@@ -160,7 +160,10 @@ def _grade(
     marks = gradebook.marks(course, results)
     write_marks(course, results, marks, class_list)
     plain = feedback.write_feedback(course, results, marks, jobs)
-    write_report(course, results, intake.left_out, plain)
+    write_returned(course, results)
+    used = {submission.label for submission in intake.submissions}
+    sets = [assignments[label] for label in sorted(used)]
+    write_report(course, results, intake.left_out, plain, sets)
     return results
 
 

@@ -23,7 +23,7 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
 from classroom.grading.course import Course, url_of
-from classroom.grading.result import Result
+from classroom.grading.result import VERSION, Result
 from classroom.release.assignment import Assignment
 from classroom.release.release import save_cells, text_of
 from vit_steps.checkpoint import write_whole
@@ -48,8 +48,28 @@ class Mark:
     unmarked: list[str] = field(default_factory=list)
 
 
+def refuse_without(course: Course, assignments: list[Assignment]) -> None:
+    """Refuse to grade a folder again without a variant that was graded into it.
+
+    Raises:
+        CourseChanged: if one is missing; the tables would lose its students.
+    """
+    for name in {one.name for one in assignments}:
+        given = {one.seed for one in assignments if one.name == name}
+        found = [Result.load(path) for path in course.results(name)]
+        graded = {one.seed for one in found if one and one.version == VERSION}
+        if graded <= given:
+            continue
+        seeds = " ".join(sorted(str(one) for one in graded | given if one is not None))
+        raise CourseChanged(
+            f"{course.root} has other variants of {name}, and its tables would lose "
+            f'them. Give all seeds at once, SEED="{seeds}", or another folder with '
+            "--out."
+        )
+
+
 def prepare(course: Course, assignments: list[Assignment]) -> None:
-    """Enter the exercise sets into the gradebook.
+    """Enter the exercise sets into the gradebook, all variants of a set as one.
 
     Raises:
         CourseChanged: if an exercise set has changed since the folder was made.
@@ -59,42 +79,40 @@ def prepare(course: Course, assignments: list[Assignment]) -> None:
     with suppress(OSError, ValueError):
         known = json.loads(record.read_text(encoding="utf-8"))
     for assignment in assignments:
-        before = known.get(assignment.name)
+        before = known.get(assignment.label)
         if before == assignment.fingerprint:
             continue
-        if before is not None and any(course.results(assignment.name)):
+        graded = any(course.results(assignment.name))
+        if before is not None and graded:
             raise CourseChanged(
                 f"{assignment.path.name} has changed since {course.root} was graded. "
                 "Give another folder with --out, so that no mark gets lost."
             )
         text = text_of(assignment.source)
-        write_whole(course.source(assignment.name), text.encode())
-        fresh = course.template.with_suffix(".new")
-        if course.template.exists():
-            shutil.copyfile(course.template, fresh)
-        else:
-            fresh.parent.mkdir(parents=True, exist_ok=True)
-            fresh.unlink(missing_ok=True)
-        _enter_assignment(assignment, fresh)
-        fresh.replace(course.template)
-        if not course.gradebook.exists():
-            shutil.copyfile(course.template, fresh)
-            fresh.replace(course.gradebook)
-        else:
-            _enter_assignment(assignment, course.gradebook)
-        known[assignment.name] = assignment.fingerprint
+        write_whole(course.source(assignment.name, assignment.seed), text.encode())
+        _enter_assignment(assignment, assignment.label, course.template)
+        if not graded:  # a variant that comes later has the same tasks and points
+            _enter_assignment(assignment, assignment.name, course.gradebook)
+        known[assignment.label] = assignment.fingerprint
         write_whole(record, json.dumps(known).encode())
     settings = course.root / "nbgrader_config.py"
     if not settings.exists():
         write_whole(settings, b'c = get_config()\nc.CourseDirectory.course_id = ""\n')
 
 
-def _enter_assignment(assignment: Assignment, database: Path) -> None:
-    with _programs_of_this_environment(), Gradebook(url_of(database)) as book:
+def _enter_assignment(assignment: Assignment, name: str, database: Path) -> None:
+    fresh = database.with_suffix(".new")
+    if database.exists():
+        shutil.copyfile(database, fresh)
+    else:
+        fresh.parent.mkdir(parents=True, exist_ok=True)
+        fresh.unlink(missing_ok=True)
+    with _programs_of_this_environment(), Gradebook(url_of(fresh)) as book:
         with suppress(MissingEntry):
-            book.remove_assignment(assignment.name)  # an old version, without grades
-        book.update_or_create_assignment(assignment.name)
-    save_cells(assignment.source, assignment.name, database.resolve())
+            book.remove_assignment(name)  # an old version, without grades
+        book.update_or_create_assignment(name)
+    save_cells(assignment.source, name, fresh.resolve())
+    fresh.replace(database)
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def import_packages(others: tuple[str, ...] = ()) -> None:
 
 
 def ignore_breakpoints() -> None:
-    """Let a breakpoint that was left in an answer stop nothing: nobody is there."""
+    """Make breakpoints that were left in an answer do nothing."""
     pdb.set_trace = lambda *args, **kwargs: None
 
 

@@ -14,7 +14,7 @@ from classroom.grading.identity import Claim, Label, by_pattern, crowded, label,
 from classroom.grading.limits import ORDINARY, Limits
 from classroom.grading.uploads import File, Unread, in_folder, in_zip, shown
 from classroom.grading.versions import Reader, Remarks, Version
-from classroom.release.assignment import Assignment
+from classroom.release.assignment import Assignment, labelled
 
 Owner = Callable[[str], Label | None]  # called with a path below the place
 Found = dict[tuple[Claim, str], list[Version]]  # by student and exercise set
@@ -36,6 +36,7 @@ class Submission:
         contested: a sentence if the author is in doubt, because other uploads for the
             same exercise set claim to be the same student's or because the name can be
             read in several ways; else "".
+        seed: that of its variant of the set.
     """
 
     student: str
@@ -46,6 +47,12 @@ class Submission:
     kept: Path
     late: bool = False
     contested: str = ""
+    seed: int | None = None
+
+    @property
+    def label(self) -> str:
+        """The label of the variant by which it is graded."""
+        return labelled(self.assignment, self.seed)
 
     @property
     def digest(self) -> str:
@@ -225,6 +232,7 @@ def _submissions(found: Found, keep: Path) -> list[Submission]:
             keep / last.digest,
             last.late,
             _contested(claim.upload or last.path, others) or _doubtful(claim),
+            last.seed,
         )
         submissions.append(submission)
     return sorted(submissions, key=lambda s: (s.assignment, s.student))

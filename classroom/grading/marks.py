@@ -104,13 +104,14 @@ def _csv(rows: Rows) -> bytes:
 def _for_people(results: list[Result], marks: Marks) -> Rows:
     yield (
         *("Student", "Name", "ID", "Exercise set", "Score", "Maximum", "To be marked"),
-        *("Late", "Status", "Remark"),
+        *("Late", "Status", "Seed", "Remark"),
     )
     for r in results:
         mark = marks[r.student, r.assignment]
         yield (
             *(r.student, r.name, r.lms_id, r.assignment, mark.score, mark.maximum),
             *(mark.waiting, "late" if r.late else "", r.status),
+            "" if r.seed is None else r.seed,
             " ".join(filter(None, (r.contested, r.sentence))),
         )
 

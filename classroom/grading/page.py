@@ -105,7 +105,7 @@ def _formula(content: str, options: dict[str, Any]) -> str:
 
 
 def _image(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-    """Return an embedded picture, or only the words of one that would be loaded."""
+    """Return an embedded picture, but only the words of one that would be loaded."""
     if str(tokens[index].attrs["src"]).startswith("data:"):
         return str(self.image(tokens, index, options, env))
     return str(escape(self.renderInlineAsText(tokens[index].children, options, env)))

@@ -29,7 +29,7 @@ def grade_all(
     """
     limits = terms.limits
     seconds = limits.patience_with_others * limits.total_seconds + SPARE
-    first = [(s, assignments[s.assignment], course, terms, "") for s in submissions]
+    first = [(s, assignments[s.label], course, terms, "") for s in submissions]
     second = []
     for ended in run_each(worker.main, first, jobs, seconds):
         submission, assignment, *_ = ended.arguments

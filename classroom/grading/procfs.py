@@ -24,7 +24,7 @@ Key = tuple[int, int]  # process id and start time, because an id can be reused
 
 @dataclass(frozen=True)
 class Seen:
-    """One process, as it is now.
+    """A process, as it is now.
 
     Attributes:
         computed: seconds of processor time of all its threads.
@@ -57,7 +57,7 @@ class Procfs:
 
     @property
     def is_own(self) -> bool:
-        """Whether this process itself is in it."""
+        """True if this process itself is in it."""
         return os.fstat(self._folder).st_dev == os.stat("/proc").st_dev
 
     def pids(self) -> list[int]:

@@ -15,7 +15,7 @@ from classroom.grading.pool import grade_all
 from classroom.grading.result import Terms
 from classroom.grading.sandbox import run_sandboxed
 from classroom.grading.versions import keep_file
-from classroom.release.assignment import Assignment
+from classroom.release.assignment import Assignment, labelled
 from classroom.release.release import text_of
 
 STUDENT = "the-solutions"
@@ -34,12 +34,15 @@ def prove(assignments: list[Assignment], course: Course, terms: Terms) -> None:
     """
     if not assignments:
         return
+    named = {one.label: one for one in assignments}
     sent = [
-        Submission(STUDENT, STUDENT, "", a.name, str(a.path), course.received / digest)
-        for a in assignments
-        for digest in [keep_file(text_of(a.source).encode(), course.received)]
+        Submission(
+            *(f"{STUDENT}-{label}", STUDENT, "", one.name, str(one.path)),
+            course.received / keep_file(text_of(one.source).encode(), course.received),
+            seed=one.seed,
+        )
+        for label, one in named.items()
     ]
-    named = {a.name: a for a in assignments}
     aside = Course(course.root / "results" / "proof")
     shutil.rmtree(aside.root, ignore_errors=True)
     aside.template.parent.mkdir(parents=True)
@@ -50,7 +53,7 @@ def prove(assignments: list[Assignment], course: Course, terms: Terms) -> None:
         if not result.failures and result.status == "graded":
             continue
         _check_imports(terms)
-        path = named[result.assignment].path
+        path = named[labelled(result.assignment, result.seed)].path
         wrong = [f"{name}: {why}" for name, why in result.failures.items()]
         if result.starved:
             raise SolutionsFail(
@@ -62,7 +65,7 @@ def prove(assignments: list[Assignment], course: Course, terms: Terms) -> None:
         raise SolutionsFail(
             f"The solutions in {path} do not pass their own tests here, so nobody's "
             f"can: {'; '.join([*wrong, result.sentence][:3])}. "
-            f"{aside.log(STUDENT, result.assignment)} may say more."
+            f"{aside.log(result.student, result.assignment)} may say more."
         )
     shutil.rmtree(aside.root)
 

@@ -1,14 +1,15 @@
 """Write the page that lists what a teacher should look at."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from classroom.grading.copies import Copies, Work, copies
+from classroom.grading.copies import Copies, Work, copies, published_work
 from classroom.grading.course import Course
 from classroom.grading.page import page
 from classroom.grading.result import Result
 from classroom.grading.versions import INSTEAD
+from classroom.release.assignment import Assignment
 from vit_steps.checkpoint import write_whole
 
 LINES = 20  # lines about one student in one section
@@ -35,19 +36,28 @@ class Section:
     title: str
     meaning: str
     entries: list[Entry]
-    folded: bool = False  # for there is nothing to do about it
+    folded: bool = False  # since nothing has to be done about it
 
 
 def write_report(
-    course: Course, results: list[Result], left_out: list[str], plain: list[Result]
+    course: Course,
+    results: list[Result],
+    left_out: list[str],
+    plain: list[Result],
+    assignments: Sequence[Assignment] = (),
 ) -> None:
     """Write oddities.html.
 
     Args:
         left_out: a sentence for each file that was not graded.
         plain: the results whose feedback page does not show the notebook.
+        assignments: the sets, with whose solutions the work is compared too.
     """
-    sections = [s for s in _sections(results, left_out, plain) if s.entries]
+    published: dict[str, set[Work]] = {}
+    for one in assignments:
+        published.setdefault(one.name, set()).update(published_work(one))
+    found = _sections(results, left_out, plain, published)
+    sections = [section for section in found if section.entries]
     text = page(
         "report.html",
         open=[section for section in sections if not section.folded],
@@ -57,7 +67,10 @@ def write_report(
 
 
 def _sections(
-    results: list[Result], left_out: list[str], plain: list[Result]
+    results: list[Result],
+    left_out: list[str],
+    plain: list[Result],
+    published: dict[str, set[Work]],
 ) -> Iterable[Section]:
     yield Section(
         "Needs a person",
@@ -91,8 +104,9 @@ def _sections(
     yield Section(
         "The same work",
         "What these students wrote themselves is the same, or nearly. That is a reason "
-        "to ask them, and no proof. Names of variables and comments do not count.",
-        _same_work(results),
+        "to ask them, and no proof. Names of variables and comments do not count. "
+        "Their code is compared with the set's own solutions, too.",
+        _same_work(results, published),
     )
     others = [line for line in left_out if INSTEAD in line]
     yield Section(
@@ -130,22 +144,25 @@ def _sections(
     )
 
 
-def _same_work(results: list[Result]) -> list[Entry]:
+def _same_work(results: list[Result], published: dict[str, set[Work]]) -> list[Entry]:
     entries = []
     for name in sorted({result.assignment for result in results}):
         of_set = {r.student: r for r in results if r.assignment == name}
         graded = [r for r in of_set.values() if r.status == "graded"]
         works = [Work(r.student, r.submission, r.code, r.text) for r in graded]
-        lines = [_line(name, group, of_set) for group in copies(works)]
-        entries += [Entry(None, [line]) for line in lines]
+        works += sorted(published.get(name, ()), key=attrgetter("student"))
+        groups = [one for one in copies(works) if of_set.keys() & {*one.students}]
+        entries += [Entry(None, [_line(name, one, of_set)]) for one in groups]
     return entries
 
 
 def _line(name: str, group: Copies, of_set: dict[str, Result]) -> str:
-    people = sorted(map(of_set.__getitem__, group.students), key=attrgetter("name"))
+    people = [of_set[student] for student in group.students if student in of_set]
+    people.sort(key=attrgetter("name"))
     named = [f"{_cut(r.name, 60)} ({r.lms_id or r.student})" for r in people]
     if len(named) > PEOPLE:
         named[PEOPLE:] = [f"{len(named) - PEOPLE:,} more"]
+    named += [student for student in group.students if student not in of_set]
     return f"{name}: {', '.join(named[:-1])} and {named[-1]}: {group.what}."
 
 

@@ -34,6 +34,7 @@ from classroom.grading.cells import (
 )
 from classroom.grading.limits import ORDINARY, Limits
 from classroom.release.assignment import known
+from classroom.release.handout import as_published
 
 NEW_CELL = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
 ELSEWHERE = "# The answer is in another cell."
@@ -379,6 +380,6 @@ def _cell(raw: Any) -> Cell | None:
         claims["points"] = named["points"]
     names += [raw.get("id"), metadata.get("id")]
     source = source.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
-    source = source.replace("\r\n", "\n").replace("\r", "\n")
+    source = as_published(source.replace("\r\n", "\n").replace("\r", "\n"))
     kept = tuple(name for name in names if isinstance(name, str))
     return Cell(kind, source, kept, claims)

@@ -10,7 +10,7 @@ from classroom.grading.limits import ORDINARY, Limits
 from classroom.release.assignment import Assignment
 from vit_steps.checkpoint import write_whole
 
-VERSION = 2  # of the fields of a result
+VERSION = 3  # of the fields of a result
 
 
 @dataclass
@@ -54,6 +54,7 @@ class Result:
     kernels: int = 0
     starved: bool = False
     again: str = ""
+    seed: int | None = None  # of the variant of the set
     version: int = VERSION
 
     @classmethod
@@ -68,6 +69,7 @@ class Result:
             submission.digest,
             assignment.fingerprint,
             contested=submission.contested,
+            seed=assignment.seed,
         )
 
     @classmethod

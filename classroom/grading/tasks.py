@@ -1,4 +1,4 @@
-"""Say of each task whether it is right, and if not, what is wrong and what may help."""
+"""Report each task as right or wrong, with what is wrong and what may help."""
 
 import re
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ HINT = re.compile(
 
 @dataclass
 class Task:
-    """A task of the exercise set, with what became of it.
+    """A task of the exercise set, with its result.
 
     Attributes:
         title: its heading.
@@ -64,7 +64,7 @@ def judge(
     failures: dict[str, str],
     unmarked: Iterable[str],
 ) -> None:
-    """Enter into the tasks what became of them.
+    """Enter the results into the tasks.
 
     Args:
         cells: with nbgrader's score and points in their metadata.

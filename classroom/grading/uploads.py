@@ -72,7 +72,7 @@ class File:
 
     @property
     def ignored(self) -> bool:
-        """Whether a program wrote it, and not a student."""
+        """True if a program wrote the file, and not a student."""
         return any(IGNORED.fullmatch(part) for part in self.path.split("/"))
 
     def read(self, most: int) -> bytes:

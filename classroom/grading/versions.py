@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from classroom.release.variant import seed_of
 
 LIKE_ENOUGH = 0.2
 INSTEAD = "was graded instead, by the same student and"
-DEEPEST = 3  # zips in each other
+DEEPEST = 3  # levels of zips inside zips
 LONGEST = 4 * MIB  # of a notebook that is looked into, to choose one of several
 
 
@@ -50,6 +50,7 @@ class Version:
     path: str
     digest: str
     late: bool
+    seed: int | None = field(default=None, compare=False)
 
 
 class Remarks:
@@ -104,7 +105,7 @@ class Reader:
 
     @property
     def waiting(self) -> bool:
-        """Whether there is anything to read."""
+        """True if there is anything to read."""
         return bool(self._newest)
 
     def read(self) -> None:
@@ -114,8 +115,11 @@ class Reader:
             read(label, file)
         for name, versions in self.versions.items():
             if len(versions) > 1:
-                release = next(a.release for a in self._assignments if a.name == name)
-                self.versions[name] = [self._looked_into(v, release) for v in versions]
+                releases = {a.seed: a.release for a in self._of_set(name)}
+                self.versions[name] = [
+                    self._looked_into(version, releases[version.seed])
+                    for version in versions
+                ]
 
     def sentences(self, whose: str) -> list[str]:
         """Return sentences about what is not graded, and why."""
@@ -199,25 +203,32 @@ class Reader:
             self._about_notebooks.add(f"{shown(file.path)}: {error}.")
             return
         # The content decides, and if that is not enough, the file's name.
-        like = likeness(in_utf_8(data), self._assignments)
-        name = max(like, key=lambda name: like[name])
-        recognised = like[name] >= LIKE_ENOUGH
+        text = in_utf_8(data)
+        like = likeness(text, self._assignments)
+        nearest = max(self._assignments, key=lambda one: like[one.label])
+        name = nearest.name
+        recognised = like[nearest.label] >= LIKE_ENOUGH
         if not recognised and file.is_maybe_notebook:
             self._about_others.add(f"{shown(file.path)}: not a notebook.")
             return
-        if not recognised and len(like) > 1:
-            named = [name for name in like if name.lower() in file.path.lower()]
+        names = dict.fromkeys(one.name for one in self._assignments)
+        if not recognised and len(names) > 1:
+            named = [name for name in names if name.lower() in file.path.lower()]
             if not named:
                 sentence = f"{shown(file.path)}: belongs to no exercise set."
                 self._about_notebooks.add(sentence)
                 return
             name = named[0]
-        handed_out = next(a.seed for a in self._assignments if a.name == name)
-        seed = seed_of(data)
-        if seed not in (None, handed_out):
+        # If a notebook has lost its seed, it is of the variant that it is most like.
+        variants = self._of_set(name)
+        seeds, seed = [one.seed for one in variants], seed_of(text)
+        if seed is None:
+            seed = max(variants, key=lambda one: like[one.label]).seed
+        elif seed not in seeds:
+            every = " ".join(str(one) for one in (*seeds, seed) if one is not None)
             self._about_notebooks.add(
-                f"{shown(file.path)}: is of the variant SEED={seed}, which "
-                f"`make grade SUBMISSIONS=... SEED={seed}` grades."
+                f"{shown(file.path)}: is of the variant SEED={seed}, which you did not "
+                f'name. If it was handed out, give all seeds: SEED="{every}".'
             )
             return
         self.versions.setdefault(name, []).append(
@@ -231,8 +242,13 @@ class Reader:
                 file.path,
                 keep_file(data, self._keep),
                 label.late,
+                seed,
             )
         )
+
+    def _of_set(self, name: str) -> list[Assignment]:
+        """Return the variants of an exercise set."""
+        return [one for one in self._assignments if one.name == name]
 
     def _looked_into(self, version: Version, release: NotebookNode) -> Version:
         """Return the version with the number of characters that were written in it."""

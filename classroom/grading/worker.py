@@ -96,8 +96,8 @@ def run(
 ) -> SandboxedExecute:
     """Run nbgrader's own steps, with the sandbox in place of its execution."""
     about = {
-        "assignment": assignment.name,
-        "notebook": assignment.name,
+        "assignment": assignment.label,
+        "notebook": assignment.label,
         "db_url": course.template_url,
     }
     resources = {"nbgrader": about}

@@ -33,6 +33,11 @@ class Assignment:
     def name(self) -> str:
         return self.path.stem
 
+    @property
+    def label(self) -> str:
+        """The name of the set with that of its variant, if it is one."""
+        return labelled(self.name, self.seed)
+
     @cached_property
     def source(self) -> NotebookNode:
         source = nbformat.read(self.path, as_version=4)
@@ -74,15 +79,20 @@ class Assignment:
         return frozenset(_strings(json.dumps([*names, *lines]).encode()))
 
 
+def labelled(name: str, seed: int | None) -> str:
+    return name if seed is None else f"{name}-{seed}"
+
+
 def likeness(data: bytes, assignments: list[Assignment]) -> dict[str, float]:
-    """Return for each exercise set the share of its release in the bytes, 0 to 1.
+    """Return for each set, by its label, the share of its release in the bytes, 0 to 1.
 
     The bytes are read once, in time proportional to their number.
     """
     signs = frozenset[bytes]().union(*(one.signs for one in assignments))
     found = signs.intersection(_strings(data))
     return {
-        one.name: len(one.signs & found) / max(1, len(one.signs)) for one in assignments
+        one.label: len(one.signs & found) / max(1, len(one.signs))
+        for one in assignments
     }
 
 

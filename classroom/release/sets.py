@@ -26,7 +26,7 @@ def sets_text(releases: Iterable[NotebookNode]) -> str:
 
 
 def stale_sets(releases: Iterable[NotebookNode], write: bool = True) -> list[Path]:
-    """Return the file of the sets in a list if it was not theirs, and write it."""
+    """Write the file of the sets if it was out of date, and return it in a list."""
     text = sets_text(releases) + "\n"
     if SETS.exists() and SETS.read_text(encoding="utf-8") == text:
         return []
@@ -37,7 +37,7 @@ def stale_sets(releases: Iterable[NotebookNode], write: bool = True) -> list[Pat
 
 def _set(released: NotebookNode) -> dict[str, Any]:
     number, title = _read(TITLE, released.cells[0].source)
-    # what stands in front of the first task is a task without a title
+    # the part before the first task is a task without a title
     tasks: list[dict[str, Any]] = [
         {"number": 0, "title": "", "minutes": 0, "cells": []}
     ]

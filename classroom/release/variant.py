@@ -41,7 +41,7 @@ def varied(source: NotebookNode, name: str, seed: int | None) -> NotebookNode:
 
 
 def _cell(seed: int) -> NotebookNode:
-    """The cell that tells the checks, and who grades, which variant it is."""
+    """Return the cell that tells checks and graders which variant it is."""
     text = (
         "# The questions of this set were drawn for your course. Leave this cell.\n"
         f"import vit_check as check\n\ncheck.variant({seed})"

@@ -19,6 +19,6 @@ def judge():
 
 @pytest.fixture
 def asked(judge, monkeypatch):
-    """The same judge, set as the one that the checks of this process ask."""
+    """A judge that the checks of this process ask."""
     monkeypatch.setenv(JUDGE, judge.path)
     return judge

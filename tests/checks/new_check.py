@@ -10,13 +10,10 @@ from tests.conftest import ROOT
 from vit_check import CHECKS
 from vit_check.chapters.questions import QUESTIONS
 
-TO_WRITE = "TO WRITE"  # stands in each line that is to be replaced
+TO_WRITE = "TO WRITE"  # is in each line that is to be replaced
 
-CHECK = '''"""The check of ``NAME``."""
+CHECK = '''from torch import Tensor
 
-from torch import Tensor
-
-from vit_check.engine.drawing import Cases, Generator, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -24,32 +21,23 @@ def right_NAME(x: Tensor) -> Tensor:
     raise NotImplementedError("TO WRITE: the right answer, one assignment a line")
 
 
-def _inputs(generator: Generator) -> Cases:
-    # TO WRITE: arguments of several sizes, no two of them equal
-    yield [normal(generator, 2, 3, 5)]
-
-
-# TO WRITE: at least 5 mistakes, as vit_check/engine/table.py explains
-MISTAKES = """
+# TO WRITE: more cases and at least 5 mistakes, as vit_check/engine/table.py explains
+TABLE = """
+NAME(x) -> TO WRITE: what comes out, with its shape
+  float64(2, 3, 5)
 ? TO WRITE: what to look at
 ? TO WRITE: what is to be done
 ? TO WRITE: nearly the line itself
 """
 
-NAME = FunctionCheck(
-    "NAME(x) -> TO WRITE: what comes out, with its shape",
-    right_NAME,
-    _inputs,
-    MISTAKES,
-)
+NAME = FunctionCheck(right_NAME, TABLE)
 '''
 
-ANSWERS = '''from tests.checks.answers import right, wrong_edits
+ANSWERS = '''from tests.checks.answers import wrong_edits
 
 
 # TO WRITE: at least 3 right answers, each in another style
 # TO WRITE: at least 5 wrong ones; what no edit makes is a function under @wrong
-@right
 @wrong_edits("""
 """)
 def first_style(x):

@@ -1,7 +1,6 @@
 """Test the checks: every right answer passes, every wrong one gets its sentence."""
 
 import gc
-import importlib
 import inspect
 import itertools
 import logging
@@ -20,17 +19,12 @@ from torch import nn
 import vit_check as check
 from tests.checks.answers import RIGHT, WRONG, made
 from tests.checks.new_check import left_to_write
-from tests.conftest import ROOT
 from tests.patience import SECONDS
 from vit_check import CheckFailed
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.observing import plain
-
-ANSWERS = ROOT / "tests" / "checks" / "answers"
-for path in sorted(ANSWERS.glob("*/*.py")):
-    importlib.import_module(f"tests.checks.answers.{path.parent.name}.{path.stem}")
 
 CHECKS = check.CHECKS
 FUNCTIONS = [name for name in CHECKS if isinstance(CHECKS[name], FunctionCheck)]
@@ -110,7 +104,7 @@ MODULES = [name for name in CHECKS if isinstance(CHECKS[name], ModuleCheck)]
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_each_mistake_of_a_module_fits_and_changes_what_comes_out(name):
+def test_each_mistake_of_a_module_fits_and_changes_the_output(name):
     """A judge passes over a mistake that raises, so a row that does not fit is dead."""
     module = CHECKS[name]
     readings = [reading for answer in RIGHT[name] for reading in _read(module, answer)]
@@ -282,7 +276,7 @@ def asleep(*arguments, **named):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """Wait a shorter time than usual for an answer to end, and to hear that it must."""
+    """Wait a shorter time than usual for an answer to end, and then to stop."""
     monkeypatch.setattr("vit_check.engine.watching.CPU_SECONDS", 1.0)
     monkeypatch.setattr("vit_check.engine.watching.STOP_SECONDS", 0.5)
 
@@ -452,7 +446,7 @@ def test_a_deep_recursion_limit_does_not_hang():
     assert sys.getrecursionlimit() == before
 
 
-def test_what_an_answer_sets_is_put_back():
+def test_settings_that_an_answer_changes_are_restored():
     functions = torch.softmax, nn.functional.softmax, torch.Tensor.softmax
     functions += torch.isclose, nn.Module.train
 
@@ -542,7 +536,7 @@ def test_sizes_are_checked():
 
 
 def shapes_of(value):
-    """Return what a cache may know a value by: its shape, and what is no tensor."""
+    """Return the key by which a cache might know a value: shapes, and other values."""
     if isinstance(value, torch.Tensor):
         return tuple(value.shape)
     if isinstance(value, dict):
@@ -552,8 +546,8 @@ def shapes_of(value):
     return value if isinstance(value, int | float | str) else type(value)
 
 
-# Those that are given numbers alone, which a cache may well know, or whose result is
-# the same whatever the numbers are.
+# Checks whose arguments are numbers alone, which a cache may well know, or whose result
+# does not depend on the numbers.
 NUMBERS_ALONE = {
     "attention_cost",
     "batch_shares",

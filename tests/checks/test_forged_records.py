@@ -62,7 +62,7 @@ def split(x, num_heads):
         ("answer:tokens_at_384", 577),
     ],
 )
-def test_what_is_not_forged_passes(judge, name, answer):
+def test_an_honest_record_passes(judge, name, answer):
     assert send_forged(judge, name, answer, honest) is None
     assert [record.passed for record in judge.records] == [True]
 
@@ -496,7 +496,7 @@ ACCEPTING = [name for name, asked in QUESTIONS.items() if asked.accept is not No
 
 
 @pytest.mark.parametrize("name", ACCEPTING)
-def test_no_question_accepts_what_is_no_number(judge, name):
+def test_no_question_accepts_nan(judge, name):
     for length in range(1, 12):
         nan = [float("nan")] * length
         for value in (nan, dict.fromkeys(map(str, range(length)), nan[0])):

@@ -39,7 +39,7 @@ def gpu(monkeypatch):
         yield
 
 
-def test_what_is_there_meets_nothing_from_elsewhere():
+def test_tensors_on_the_gpu_meet_none_on_the_cpu():
     there, here = torch.ones(2).cuda(), torch.ones(2, requires_grad=True)
     assert there.is_cuda and there.device.type == "cuda" and (2 * there).is_cuda
     with pytest.raises(RuntimeError, match="to be on the same device"):

@@ -8,6 +8,8 @@ import torch
 from torch import nn
 
 import vit_check as check
+from tests.checks.answers.encoder_block.mlp import mlp_with_weights
+from tests.checks.answers.multi_head_attention.multi_head_attention import as_a_function
 from vit_check import CheckFailed
 from vit_check.engine.comparing import same
 from vit_check.engine.modules import AT_ONCE, _put_out, _put_out_by
@@ -212,11 +214,27 @@ def test_the_sentence_about_a_module_names_its_sizes():
         check.class_token(First(6))
 
 
+def test_dropout_is_right_only_where_its_rate_can_be_chosen():
+    class HandsOn(EncoderBlock):
+        def __init__(self, *sizes, **named):
+            super().__init__(*sizes, **{"drop_rate": 0.1, **named})
+
+    check.encoder_block(HandsOn)
+    check.encoder_block(functools.partial(EncoderBlock, drop_rate=0.1))
+    built = EncoderBlock(10, 2, 2.5, drop_rate=0.1, attn_drop_rate=0.2)
+    check.encoder_block(built)
+    assert built.mlp.drop.p == 0.1
+    with pytest.raises(CheckFailed, match=r"mode \(1.p = 0.1\), where the task"):
+        check.mlp(lambda D, M: nn.Sequential(MLP(D, M), nn.Dropout(0.1)))
+
+
 def test_the_reference_draws_nothing_from_the_seed():
     before = torch.get_rng_state()
     check.class_token(First)
     check.embed_images(ViTEmbedding)
     check.multi_head_attention(MultiHeadAttention)
+    check.multi_head_attention(as_a_function)
+    check.mlp(mlp_with_weights)
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -241,7 +259,7 @@ class WindowsOf64(MultiHeadAttention):
         return torch.cat([attend(window)[0] for window in x.split(64, 1)], dim=1)
 
 
-def test_what_other_inputs_show_is_not_blamed_on_a_size():
+def test_a_fault_that_other_inputs_show_is_not_blamed_on_a_size():
     with pytest.raises(CheckFailed, match=r"expected \S+, for x \(1, 66, 20\)$"):
         check.multi_head_attention(WindowsOf64)
 

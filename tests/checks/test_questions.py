@@ -157,7 +157,7 @@ def test_a_value_that_cannot_be_computed_has_the_name_of_its_question(code):
 
 
 @pytest.mark.parametrize("path", [*ROOT.glob("vit_check/chapters/*/questions.py")])
-def test_nothing_stands_in_a_file_of_questions_without_being_used(path):
+def test_a_file_of_questions_defines_nothing_unused(path):
     """Ruff does not look into the table."""
     text = path.read_text(encoding="utf-8")
     module = import_module(f"vit_check.chapters.{path.parent.name}.questions")

@@ -111,13 +111,13 @@ def test_a_sentence_has_no_holes(value, words):
     assert words in said(check.answer, "tokens_at_384", value)
 
 
-def test_a_list_that_holds_itself_is_no_endless_one():
+def test_a_list_that_holds_itself_is_not_followed_for_ever():
     loop = [577]
     loop.append(loop)
     assert "2 things in a list" in said(check.answer, "tokens_at_384", loop)
 
 
-def test_true_is_no_number():
+def test_true_is_not_a_number():
     assert QUESTIONS["macs_of_larger_patches"].expected() == 1
     text = said(check.answer, "macs_of_larger_patches", True)
     assert "is True, expected a number" in text
@@ -218,7 +218,7 @@ def test_true_and_false_are_said_without_quotes():
     assert words.endswith("is True, expected False")
 
 
-def test_a_class_is_no_function():
+def test_a_class_is_not_a_function():
     class Patches:
         def __init__(self, images):
             self.images = images
@@ -237,7 +237,7 @@ def test_booleans_are_never_reported_as_reordered():
     assert difference(one, one.flip(0)).mistake == "values"
 
 
-def test_parameters_that_have_none_like_them_are_named():
+def test_parameters_without_a_counterpart_are_named():
     class Narrow(EncoderBlock):
         def __init__(self, embed_dim, num_heads, mlp_ratio):
             super().__init__(embed_dim, num_heads, 2)
@@ -331,7 +331,7 @@ def test_one_exchange_is_named_where_it_explains_all_places(answer, words):
         (lambda windows: windows.roll(1, 1), "axis 1 begins with what belongs at"),
     ],
 )
-def test_what_has_moved_along_one_axis_is_told(turn, words):
+def test_a_shift_along_one_axis_is_named(turn, words):
     answer = partition((0, 1, 3, 2, 4, 5))
     assert words in said(check.window_partition, lambda x, w: turn(answer(x, w)))
 
@@ -451,7 +451,7 @@ def joined_as_tokens_first(x):
         (check.merge_heads, joined_as_tokens_first),
     ],
 )
-def test_a_batch_and_tokens_that_are_exchanged_are_no_built_in_size(call, answer):
+def test_exchanged_batch_and_tokens_are_not_a_built_in_size(call, answer):
     words = said(call, answer)
     assert words.endswith("alone: axis 0 is to be the batch, of 2 and of 1")
 
@@ -488,7 +488,7 @@ def test_a_gradient_that_nothing_cuts_off_is_not_said_to_be_cut_off():
         ("one", "two", True),
     ],
 )
-def test_what_comes_of_many_mistakes_tells_of_none(output, right, telling):
+def test_an_output_of_many_mistakes_shows_none_of_them(output, right, telling):
     assert is_telling(output, right) == telling
 
 
@@ -506,7 +506,7 @@ def test_an_error_for_other_numbers_is_said():
 
 
 class InOneVector(nn.Module):
-    """An MLP whose numbers all lie in one parameter, as nobody else would keep them."""
+    """An MLP with all its numbers in one parameter, which is unusual."""
 
     def __init__(self, embed_dim, hidden_dim):
         super().__init__()

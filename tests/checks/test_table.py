@@ -1,8 +1,9 @@
 """Test the tables of known mistakes: their rows, and the edits of a right answer."""
 
 import pytest
+import torch
 
-from vit_check.engine.table import edited, hints_in, mistakes, rows, source_of
+from vit_check.engine.table import edited, hints_in, mistakes, parted, rows, source_of
 
 
 def halved(x, times):
@@ -32,6 +33,22 @@ def test_a_row_has_a_name_edits_and_a_sentence():
     assert first.sentence == "the number stays as it is"
     assert second.code == ["x / 2 -> x / 3", "range(times) -> range(1)"]
     assert third.code == ["= lambda x, times: x * factor**times"]
+
+
+def test_the_head_of_a_table_has_the_signature_and_the_cases():
+    top = "halved(x, times) -> what is\n    left\n"
+    cases = (
+        "  float32(2, 3), 4\n  *[below(5, 2)] * 2, (whole(3, 9),\n    factor)  # two\n"
+    )
+    head, rest = parted(top + cases + TABLE)
+    assert head.signature == "halved(x, times) -> what is left"
+    assert rows(rest) == rows(TABLE)
+    generator = torch.Generator().manual_seed(0)
+    (x, times), (one, _, (number, factor)) = head.drawn(generator, {"factor": 7})
+    assert (x.shape, x.dtype, times) == ((2, 3), torch.float32, 4)
+    assert 0 <= one.min() <= one.max() < 5 and 3 <= number < 9 and factor == 7
+    with pytest.raises(ValueError, match="case: 'nothing' cannot be computed, NameErr"):
+        parted("halved(x)\n  nothing")[0].drawn(generator, {})
 
 
 def test_a_table_has_three_hints_or_is_refused():

@@ -30,7 +30,7 @@ def test_the_table_of_points_is_that_of_the_sets():
 
 
 def test_the_points_are_those_that_the_grader_gives():
-    table = {row[0].split(".")[0]: row for row in rows(page("assessment"), 7)}
+    table = {row[0].split(".")[0]: row for row in rows(page("assessment"), 8)}
     for assignment in assignments():
         assert float(table[str(int(assignment.name[:2]))][3]) == sum(
             assignment.points.values()
@@ -56,7 +56,10 @@ def test_a_page_without_the_table_is_refused(tmp_path):
 def test_the_proposal_adds_up():
     (proposal,) = re.findall(r"Here is a proposal .*", page("assessment"))
     sets, whole, *others = map(int, re.findall(r"\d+", proposal))
-    assert len(others) == 3 and sets + sum(others) == whole == 100
+    assert len(others) == 4 and sets + sum(others) == whole == 100
+    questions = [row for row in rows(page("assistants"), 3) if row[0].startswith('"')]
+    assert "Each brings 0, 1 or 2 points." in page("assistants")
+    assert len(questions) * 2 == others[2], "points for three minutes about a bug"
 
 
 def test_the_projects_points_add_up():
@@ -66,6 +69,16 @@ def test_the_projects_points_add_up():
     assert f"There are {best} points for each student, {best - 3} of them" in page(
         "project"
     )
+
+
+def test_the_project_is_staffed():
+    students, groups, examiners = 60, 20, 3
+    marking, asking = groups * 30 / 60, students * 4 / 60
+    each = (marking + asking) / examiners
+    assert (marking, asking) == (10, 4) and abs(each - (4 + 40 / 60)) < 1e-9
+    assert students / examiners * 4 <= 90
+    for said in ("ten hours in all", "four hours in all", "forty minutes each"):
+        assert said in page("project")
 
 
 def test_the_projects_days_follow_one_another():
@@ -129,3 +142,8 @@ def test_the_code_on_the_page_does_what_the_page_says(capsys):
 def test_half_points_are_where_the_page_says():
     halves = [a.number for a in written() if "half a point" in " ".join(a.lines)]
     assert halves == [7] and "(Only one line, in set 7," in page("assessment")
+
+
+def test_how_much_a_variant_leaves_alone():
+    sums = next(row for row in rows(page("assessment"), 8) if row[0] == "all")
+    assert f"{sums[5]} of {sums[3]}" in page("assessment")

@@ -1,8 +1,15 @@
 """Test that copies are found, each once, and that merely similar work is not."""
 
+import re
+
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from classroom.grading.copies import Copies, Work, copies, own_work
+from classroom.grading.copies import Copies, Work, copies, own_work, published_work
+from classroom.grading.course import Course
+from classroom.grading.report import write_report
+from classroom.grading.result import Result
+from classroom.release.assignment import Assignment
+from classroom.release.release import SOURCES
 
 TEXT = "Attention compares every query with every key. " * 5
 OTHER = "Position embeddings tell the model where a patch was in the image. " * 4
@@ -47,6 +54,25 @@ def test_two_groups_that_a_third_joins_are_one():
     everyone = [Work(f"s{n}", f"{n}", "", t) for n, t in enumerate([*ends, middle])]
     (found,) = copies(everyone)
     assert found.students == ("s0", "s1", "s2")
+
+
+def test_the_published_solutions_are_compared_too(tmp_path):
+    assignment = Assignment(SOURCES / "05_multi_head_attention.ipynb", 2027)
+    book, own = published_work(assignment)
+    assert (book.student, own.student) == (
+        "the published solution",
+        "the solution of SEED=2027",
+    )
+    assert "def split_heads" in book.code and "SOLUTION" not in book.code
+    assert book.code != own.code and "Faulty" not in book.code
+    results = []
+    for student, code in (("ada", book.code), ("bob", CODE)):
+        about = (student, student, "", assignment.name, f"{student}.ipynb")
+        results.append(Result(*about, False, student, "", code=code, seed=2027))
+    write_report(Course(tmp_path), results, [], [], [assignment])
+    said = (tmp_path / "oddities.html").read_text("utf-8")
+    assert re.search(r"ada \(ada\).*the published solution.*: .*code", said)
+    assert "bob" not in said
 
 
 def test_short_or_empty_work_is_not_compared():

@@ -3,13 +3,22 @@
 ``python -m tests.classroom.variants`` does the same with as many seeds as are wanted.
 """
 
+import re
+
 import pytest
+from nbgrader.utils import is_grade
 
 import vit_check as check
+from classroom.assessment.alike import is_alike
+from classroom.grading.course import Course
+from classroom.grading.grade import Refused, grade_class
 from classroom.grading.intake import NoSubmissions, take_in
 from classroom.release.assignment import Assignment
 from classroom.release.release import SOURCES, released, text_of
 from classroom.release.variant import seed_of, varied
+from tests.classroom.bench.submissions import dump, solved
+from tests.classroom.in_sandbox import QUICK, in_sandbox, table
+from tests.classroom.small_exercises import write_source
 from tests.classroom.variants import (
     NAMES,
     finding,
@@ -118,7 +127,9 @@ def test_the_solutions_pass(name):
     said = run(varied(source, name, 2027))
     assert said and not any(said.values()), said
     said = run(varied(source, name, 2027), answers=source)
-    assert any(said.values()), "the published solutions give all of it away"
+    graded = {c.id: c for c in source.cells if is_grade(c) and c.cell_type == "code"}
+    passed = {name for name, sentence in said.items() if sentence is None}
+    assert passed == {name for name, cell in graded.items() if is_alike(cell)}
 
 
 def test_without_a_seed_nothing_is_drawn():
@@ -135,18 +146,74 @@ def test_without_a_seed_nothing_is_drawn():
 
 
 def test_a_set_is_graded_as_the_seed_drew_it(tmp_path):
-    """One of another seed is not, for its student may have chosen it."""
+    """A set of another seed is left out, since its student may have chosen the seed."""
     path = SOURCES / "12_scale.ipynb"
     for student, seed in (("ada", 7), ("bob", 8), ("cy", None)):
-        (tmp_path / "class" / student).mkdir(parents=True)
-        text = text_of(released(Assignment(path, seed).source))
-        (tmp_path / "class" / student / path.name).write_text(text, encoding="utf-8")
+        hand_in(tmp_path / "class" / student, Assignment(path, seed))
     found = take_in(tmp_path / "class", [Assignment(path, 7)], tmp_path / "kept")
     assert [one.student for one in found.submissions] == ["ada", "cy"]
     (sentence,) = found.left_out
     assert "SEED=8" in sentence
     with pytest.raises(NoSubmissions, match="SEED=7"):
         take_in(tmp_path / "class/ada", [Assignment(path)], tmp_path / "kept")
+
+
+def hand_in(folder, assignment, cells=slice(None)):
+    nb = released(assignment.source)
+    nb.cells = nb.cells[cells]
+    folder.mkdir(parents=True)
+    (folder / assignment.path.name).write_text(text_of(nb), encoding="utf-8")
+
+
+def test_each_of_two_variants_is_graded_as_its_own(tmp_path):
+    """A notebook without the cell that has the seed is of the variant it is like."""
+    path = SOURCES / "12_scale.ipynb"
+    seven, eight = Assignment(path, 7), Assignment(path, 8)
+    where = next(n for n, c in enumerate(seven.source.cells) if c.id == "variant")
+    hand_in(tmp_path / "class" / "ada", seven)
+    hand_in(tmp_path / "class" / "bob", eight)
+    hand_in(tmp_path / "class" / "cy", eight, slice(where + 1, None))
+    hand_in(tmp_path / "class" / "dee", Assignment(path, 9))
+    found = take_in(tmp_path / "class", [seven, eight], tmp_path / "kept")
+    assert [(one.student, one.seed) for one in found.submissions] == [
+        ("ada", 7),
+        ("bob", 8),
+        ("cy", 8),
+    ]
+    (sentence,) = found.left_out
+    assert 'SEED="7 8 9"' in sentence
+
+
+@in_sandbox
+def test_two_variants_are_one_column_of_the_gradebook(tmp_path):
+    """Each student's feedback has the questions of the student's own variant."""
+    path, place, out = write_two(tmp_path), tmp_path / "class", tmp_path / "out"
+    grade_class(place, out, [path], QUICK, progress=False, seeds=[7])
+    with pytest.raises(Refused, match='SEED="7 8"'):
+        grade_class(place, out, [path], QUICK, progress=False, seeds=[8])
+    grade_class(place, out, [path], QUICK, progress=False, seeds=[7, 8])
+    (head, *rows) = table(out / "marks.csv")
+    seed, score = head.index("Seed"), head.index("Score")
+    assert [(row[0], row[seed], row[score]) for row in rows] == [
+        ("ada", "7", "12"),
+        ("bob", "8", "12"),
+    ]
+    assert len(table(out / f"canvas-{path.stem}.csv")) == 4
+    for student, number in (("ada", 7), ("bob", 8)):
+        own = Course(out).source(path.stem, number).read_text("utf-8")
+        assert f"check.variant({number})" in own
+        page = Course(out).feedback(student, path.stem).read_text("utf-8")
+        assert f"check.variant({number})" in re.sub("<[^>]+>", "", page)
+
+
+def write_two(folder):
+    """Write a small set, and the right answers of two students to two variants."""
+    path = write_source(folder / "05_heads.ipynb")
+    for student, seed in (("ada", 7), ("bob", 8)):
+        one = Assignment(path, seed)
+        (folder / "class" / student).mkdir(parents=True)
+        (folder / "class" / student / path.name).write_bytes(dump(solved(one)))
+    return path
 
 
 def test_status_and_handed_out_know_the_variant(capsys):

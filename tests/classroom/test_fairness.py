@@ -60,7 +60,7 @@ def on_one_processor():
 
 
 @in_sandbox
-def test_burners_beside_it_cost_nobody_a_mark(exercises, tmp_path, on_one_processor):
+def test_busy_neighbours_cost_no_student_a_mark(exercises, tmp_path, on_one_processor):
     """Two notebooks share one processor, of which one starts six busy processes."""
     place = tmp_path / "in"
     place.mkdir()
@@ -234,8 +234,8 @@ def running_in_a_sandbox(code):
 
 
 @in_sandbox
-def test_everybody_in_a_sandbox_is_seen_and_nobody_else():
-    """The sandbox's own /proc is read, which is never taken for another one later."""
+def test_all_processes_in_a_sandbox_are_seen_and_no_others():
+    """The sandbox's own /proc is read, even if its path means another one later."""
     code = "import os\n[os.fork() for _ in range(3)]\nprint(flush=True)\ninput()"
     with running_in_a_sandbox(code) as process:
         for _ in range(8):

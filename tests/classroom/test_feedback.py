@@ -1,6 +1,6 @@
 """Test the feedback pages: they show a student's work, and run nothing of it.
 
-A page that cannot be made costs no other student theirs.
+If one student's page cannot be made, all others are.
 """
 
 import itertools
@@ -20,6 +20,7 @@ from classroom.grading.page import RENDERED, SHOWN, code, markdown, page, plain,
 from classroom.grading.processes import start_server
 from classroom.grading.result import Result
 from classroom.grading.tasks import tasks_of
+from classroom.release.handout import PAGES
 from classroom.release.release import SOURCES
 from tests.conftest import REQUIRED
 from tests.patience import PatientBrowser
@@ -333,7 +334,7 @@ def too_slow(nb, result):
 
 @on_linux
 @pytest.mark.parametrize("change", [too_large, too_slow])
-def test_a_page_that_cannot_be_made_costs_nobody_else_theirs(change, course, exercises):
+def test_a_page_that_cannot_be_made_leaves_the_others(change, course, exercises):
     results = [
         graded(course, exercises, change.__name__, change),
         graded(course, exercises, "eve", lambda nb, result: None),
@@ -356,6 +357,21 @@ def test_an_answer_that_mentions_hidden_tests_is_shown(course, exercises):
     names, (soup,) = write_pages(course, graded(course, exercises, "kim", change))
     assert not names
     assert "BEGIN HIDDEN TESTS" in soup.get_text()
+
+
+@on_linux
+def test_links_to_chapters_lead_to_the_books_pages(course, exercises):
+    """A page lies in no folder in which the notebooks of the book are."""
+
+    def change(nb, result):
+        nb.cells.append(
+            new_markdown_cell("[chapter](../05_multi_head_attention.ipynb)")
+        )
+
+    _, (soup,) = write_pages(course, graded(course, exercises, "lea", change))
+    assert soup.find("a", string="chapter")["href"] == (
+        f"{PAGES}/05_multi_head_attention.html"
+    )
 
 
 @on_linux

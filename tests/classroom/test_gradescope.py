@@ -20,11 +20,13 @@ import nbformat
 import psutil
 import pytest
 from nbformat.v4 import new_code_cell
+from nbgrader.api import Gradebook
 
 from classroom.gradescope import run
 from classroom.gradescope.__main__ import IMPORTED, main, pinned
 from classroom.gradescope.results import RIGHT, in_words
-from classroom.gradescope.run import CONTAINER, room
+from classroom.gradescope.run import CONTAINER, assignment_in, room
+from classroom.grading.course import url_of
 from classroom.grading.procfs import Procfs
 from classroom.grading.result import Result
 from classroom.grading.sandbox import SETTINGS, SYSTEM
@@ -278,6 +280,16 @@ def test_the_memory_is_the_containers(tmp_path):
     assert room(limit) == CONTAINER
     limit.write_text("3221225472\n")
     assert room(limit) == 3 * 2**30
+
+
+def test_a_variant_has_an_autograder_of_its_own(tmp_path):
+    assert main(["12", "--seed", "2027", "--out", str(tmp_path)]) == 0
+    with zipfile.ZipFile(tmp_path / "12_scale-2027.zip") as archive:
+        archive.extractall(tmp_path)
+    drawn = assignment_in(tmp_path)
+    assert drawn.seed == 2027 and "check.variant(2027)" in str(drawn.release)
+    with Gradebook(url_of(tmp_path / "assignments.db")) as book:
+        assert [one.name for one in book.assignments] == [drawn.label]
 
 
 def test_a_set_that_is_not_there_is_refused(capsys, tmp_path):

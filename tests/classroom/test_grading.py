@@ -109,8 +109,8 @@ def test_what_was_tampered_with_is_reported(graded):
 
 @in_sandbox
 @pytest.mark.parametrize("name", [kind.name for kind in (*honest(), *edited())])
-def test_nobody_honest_is_accused(name, graded):
-    """Whatever an editor, a drive or a platform has done to a notebook."""
+def test_honest_students_are_not_accused(name, graded):
+    """This holds whatever an editor, a drive or a platform has done to a notebook."""
     result, mark = graded[1][name]
     assert not result.tampered
     assert not result.odd
@@ -119,7 +119,7 @@ def test_nobody_honest_is_accused(name, graded):
 
 @in_sandbox
 def test_a_test_says_how_its_answer_ended(graded):
-    """Syntax of a later Python than the one that grades is no riddle to its author."""
+    """A student may write a later Python than the one that grades."""
     result, _ = graded[1]["syntax that is not read"]
     said = result.failures["test-attend"]
     assert "The cell with the answer had ended with SyntaxError" in said

@@ -142,7 +142,7 @@ def test_without_a_sandbox_it_refuses(
 
 
 @in_sandbox
-def test_a_broken_set_grades_nobody_until_it_is_mended(exercises, tmp_path):
+def test_with_a_broken_set_no_student_is_graded(exercises, tmp_path):
     source = nbformat.read(exercises.path, as_version=4)
     broken = next(c for c in source.cells if c.id == "split-heads")
     broken.source = broken.source.replace("transpose(1, 2)", "transpose(0, 1)")
@@ -315,7 +315,7 @@ def _no_room_in_a_worker(path):
 
 
 @on_linux
-def test_a_worker_without_room_ends_the_run_and_blames_nobody(
+def test_a_worker_without_room_ends_the_run_and_blames_no_student(
     exercises, tmp_path, monkeypatch
 ):
     (ended,) = run_each(_no_room_in_a_worker, [(tmp_path,)], 1, 300.0)
@@ -333,7 +333,7 @@ def test_a_worker_without_room_ends_the_run_and_blames_nobody(
     assert not list(tmp_path.glob("results/*/*.json"))
 
 
-def test_what_a_student_writes_is_no_full_disk():
+def test_a_students_words_are_not_a_full_disk():
     for error in (ValueError, RuntimeError, nbformat.ValidationError):
         assert not is_full_disk(error("No space left on device; disk is full"))
 

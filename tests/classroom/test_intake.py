@@ -172,7 +172,9 @@ MALLORY = "Mallory M_501_assignsubmission_file_"
         ("ada.ipynb", f"mallory.zip/{ADA}/x-99.ipynb", ""),
     ],
 )
-def test_nobody_hands_in_for_another(mine, theirs, lms_id, exercises, tmp_path, export):
+def test_no_student_hands_in_for_another(
+    mine, theirs, lms_id, exercises, tmp_path, export
+):
     """The outermost name decides; order counts only within one student's work."""
     good, bad = dump(solved(exercises)), dump(solved(exercises, 0))
     outer, archive, inner = theirs.partition(".zip/")
@@ -332,13 +334,15 @@ def other(tmp_path):
     [
         ("ada_8_800_7_900_x.ipynb", "8", "the work of ada_8 or ada_8_800_7,"),
         ("m_7_900_ada_8_800_x.ipynb", "7", "the work of m_7 or m_7_900_ada_8,"),
-        # A file on Canvas with Blackboard's signs, or Blackboard's own.
+        # On Canvas a file's name with Blackboard's signs, or on Blackboard this very
+        # name.
         (
             "ada_8_800_m_attempt_2024-09-24-21-26-05_x.ipynb",
             "",
             "the work of ada_8 or ada_8_800_m,",
         ),
-        # A name on Moodle with Brightspace's signs, or a file on Brightspace.
+        # On Moodle a student's name with Brightspace's signs, or on Brightspace a
+        # file's.
         (
             f"{BRIGHT} - M_501_assignsubmission_file_x.ipynb",
             "501",
@@ -450,7 +454,7 @@ def test_a_folder_in_a_folder_of_its_name_is_asked_about(exercises, tmp_path):
 
 
 @pytest.mark.parametrize("inside", ["ada", ADA])
-def test_the_folder_in_a_zip_of_its_name_is_no_student(inside, exercises, tmp_path):
+def test_the_folder_in_a_zip_of_its_name_is_not_a_student(inside, exercises, tmp_path):
     files = {
         f"export/{inside}/x.ipynb": dump(solved(exercises)),
         "export/bob/x.ipynb": dump(solved(exercises, 1)),
@@ -477,7 +481,7 @@ def test_the_folder_in_a_zip_of_its_name_is_no_student(inside, exercises, tmp_pa
 def test_a_platforms_folder_is_never_a_class(
     outer, lms_id, exercises, tmp_path, export
 ):
-    """This holds even if it is alone, and the zip has its name."""
+    """The folder may be the only one, and have the name of the zip."""
     files = {
         f"{outer}/ada/x.ipynb": dump(solved(exercises)),
         f"{outer}/bob/x.ipynb": dump(solved(exercises, 1)),
@@ -536,7 +540,7 @@ def test_names_by_a_pattern_that_are_alike_are_a_question(exercises, tmp_path, e
 
 
 @pytest.mark.parametrize("pattern, words", [("(", "regular"), (".*", "no group")])
-def test_a_pattern_that_names_nobody_is_refused(pattern, words, exercises, tmp_path):
+def test_a_pattern_without_a_student_is_refused(pattern, words, exercises, tmp_path):
     (tmp_path / "ada.ipynb").write_bytes(dump(solved(exercises)))
     with pytest.raises(NoSubmissions, match=words):
         take_in(tmp_path, [exercises], tmp_path / "kept", pattern)
@@ -729,7 +733,7 @@ def test_a_zip_that_cannot_be_read_costs_its_student_alone(
     ids=ascii,
 )
 @pytest.mark.parametrize("form", ["{}.ipynb", "{}/x.ipynb", "{}.zip"])
-def test_names_of_any_sort_stop_nobody(form, name, exercises, tmp_path):
+def test_names_of_any_sort_are_taken_in(form, name, exercises, tmp_path):
     place, good = tmp_path / "in", dump(solved(exercises))
     inner = {f"{'long ' * 2000}{name!a}.ipynb": good}
     data = zipped(None, inner) if form.endswith("zip") else good
@@ -743,7 +747,7 @@ def test_names_of_any_sort_stop_nobody(form, name, exercises, tmp_path):
     assert not left_out
 
 
-def test_names_that_are_no_text_stay_two_students(exercises, tmp_path):
+def test_undecodable_names_stay_two_students(exercises, tmp_path):
     place = tmp_path / "in"
     place.mkdir()
     for number, name in enumerate((b"ad\xe4.ipynb", b"ad\xf6.ipynb")):
@@ -814,7 +818,7 @@ def dated(place, files):
 
 
 def test_the_handout_beside_the_answer_is_not_graded(exercises, tmp_path):
-    """It may be newer, and it may have been run."""
+    """The handout may have a later date than the answer, and may have been run."""
     run = solved(exercises, 0)
     for one in run.cells:
         if one.cell_type == "code":
@@ -1041,7 +1045,7 @@ def test_no_spreadsheet_runs_a_name(text):
         assert len(re.findall("'\\s*[=+\\-@\uff1d\uff0b]", made)) == 2
 
 
-def test_text_that_is_no_formula_is_unchanged():
+def test_text_that_is_not_a_formula_is_unchanged():
     for text in ("    Points Possible", "a=b", "Jean-Luc", "ada@example.org", "x; y"):
         assert cell(text) == text
     assert cell(-1.5) == "-1.5"

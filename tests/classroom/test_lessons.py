@@ -153,6 +153,19 @@ def test_the_sunday_has_six_hours():
     assert len(re.findall(r"lessons\.md#", sunday)) == 3
 
 
+def test_what_a_weekend_leaves_of_the_sets():
+    page = (ROOT / "book" / "teaching.md").read_text("utf-8")
+    sets = {number for both in lessons.said()["weeks"] for number in both}
+    left = {(n, task) for n in sets for task in lessons.tasks(n)}
+    left -= {tuple(task) for block in lessons.said()["day"] for task in block["tasks"]}
+    for number in (8, 9, 14):  # on Sunday
+        lesson = lessons.lessons()[number]
+        left -= {(number, step.task) for step in lesson.plan}
+    minutes_left = sum(lessons.tasks(number)[task][1] for number, task in left)
+    assert len(sets) == 10
+    assert f"the ten sets takes another {minutes_left / 60:.0f} hours" in page
+
+
 def test_the_preparation_takes_the_stated_time():
     page = (ROOT / "book" / "teaching.md").read_text("utf-8")
     assert f"chapter 0 at home, {in_fives(minutes(CHAPTERS[0]))} minutes" in page

@@ -26,7 +26,7 @@ def test_checks_are_read_from_the_cell():
     assert checks_named_in(several) == ["answer:tokens_at_384", "patchify"]
 
 
-def test_a_function_is_no_answer_where_a_class_is_named():
+def test_a_function_is_not_an_answer_where_a_class_is_named():
     """A function from an earlier task does not solve a task that asks for a class."""
     good = Attempt(ended_well=True, words=["word"])
     of_class = Judgement("mlp", True, None)

@@ -47,7 +47,7 @@ def test_one_that_takes_too_long_is_killed():
 
 
 def note_others(folder):
-    """Wait for another, or until nobody is left to come; then count who is there."""
+    """Wait for another process, or until none is left to come, and count those here."""
     (folder / f"{os.getpid()}").touch()
     (folder / f"{os.getpid()} came").touch()
 
@@ -88,7 +88,7 @@ def wait_until(true):
         time.sleep(0.02)
 
 
-def test_closed_early_it_leaves_nobody_running(tmp_path):
+def test_closed_early_it_leaves_no_process_running(tmp_path):
     tasks = [(tmp_path, str(number)) for number in range(3)]
     each = run_each(note_and_wait, tasks, jobs=3, seconds=SECONDS)
     assert next(each).arguments == (tmp_path, "0")

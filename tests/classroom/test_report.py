@@ -139,6 +139,6 @@ def test_a_report_without_oddities_contains_nothing(read):
     assert "Nothing." in soup.get_text()
 
 
-def test_those_who_handed_in_what_was_handed_out_have_copied_nothing(read):
+def test_untouched_handouts_are_not_copies(read):
     soup = read([result(name, name, submission="1") for name in "ab"])
     assert soup.find("h2") is None

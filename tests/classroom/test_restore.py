@@ -50,7 +50,7 @@ def test_an_answer_without_a_name_is_recognised(exercises):
         (b" " * 2**20 * 21, "MB"),
     ],
 )
-def test_a_file_that_is_no_notebook_gets_a_sentence(data, word):
+def test_a_file_that_is_not_a_notebook_gets_a_sentence(data, word):
     with pytest.raises(Unreadable, match=word) as caught:
         read(data)
     assert "\n" not in str(caught.value)

@@ -35,7 +35,7 @@ def source_of(name):
 
 
 def texts_of(name):
-    """Every text in which a table of variants may have places, by where it stands."""
+    """Return every text in which a table may have places, by where it is."""
     cells = source_of(name).cells
     texts = {cell.id: cell.source for cell in cells}
     for cell in cells:
@@ -47,14 +47,14 @@ def texts_of(name):
 
 
 def places_not_found(name):
-    """The places of a set's table that stand nowhere."""
+    """Return the places of a set's table that occur in no text."""
     variant = variant_of(name, 0)
     found = [variant.found_in(text) for text in texts_of(name).values()]
     return set(variant.places) - set().union(*found)
 
 
 def wrong_questions(seed):
-    """What is wrong with a variant's questions: a sentence for each."""
+    """Yield a sentence about each fault in a variant's questions."""
     check.variant(seed)
     for asked in list(QUESTIONS.values()):
         if asked.expected is None:
@@ -78,7 +78,7 @@ def run(nb, answers=None):
     """Run a set and return what its checks say: grade_id -> sentence, None if right.
 
     Args:
-        answers: a set whose solutions stand in the place of the notebook's own.
+        answers: a set whose solutions replace the notebook's own.
     """
     if answers is not None:
         own = {c.id: c.source for c in answers.cells if is_solution(c)}

@@ -76,7 +76,7 @@ def logits_of(output):
 HEADS = dict(num_heads=2)
 HF = HEADS | dict(norm_eps=1e-12)
 OTHERS = {
-    # their model, and what is in no shape
+    # their model, and the facts that no shape shows
     "timm-ti16": (lambda: timm_model("vit_tiny_patch16_224", depth=2), {}),
     "timm-b16": (lambda: timm_model("vit_base_patch16_224", depth=1), {}),
     "timm-deit": (lambda: timm_model("deit_small_patch16_224", depth=1), {}),
@@ -112,7 +112,7 @@ def read(theirs):
 
 
 def pair(other):
-    """Return somebody else's model, and ours with its weights."""
+    """Return a model of another library, and ours with its weights."""
     build, untold = OTHERS[other]
     theirs = build()
     state_dict = read(theirs)

@@ -521,7 +521,7 @@ def test_deletion_curve_leaves_the_model_as_it_was():
         [math.nan, 0, 3, 3],
     ],
 )
-def test_mass_inside_refuses_a_box_that_is_none(box):
+def test_mass_inside_refuses_wrong_boxes(box):
     boxes = BOXES.clone()
     boxes[2] = torch.tensor(box)
     with pytest.raises(ValueError, match=r"boxes: got \[.*\] for image 2, .* 12×10"):

@@ -3,6 +3,7 @@ import io
 import json
 import os
 import pickle
+import re
 import stat
 import struct
 import subprocess
@@ -33,7 +34,7 @@ TENSORS = {"a": torch.arange(6.0).reshape(2, 3), "b": torch.tensor([1, 2])}
 # --- writing -------------------------------------------------------------------------
 
 
-def test_what_is_written_is_read(tmp_path):
+def test_written_tensors_are_read_unchanged(tmp_path):
     path = tmp_path / "new" / "folder" / "x.safetensors"
     turned = TENSORS | {"t": TENSORS["a"].t(), "half": torch.ones(2).half()}
     write_checkpoint(path, turned, {"epoch": 3, "why": "½ ≠ 0"})
@@ -46,7 +47,7 @@ def test_what_is_written_is_read(tmp_path):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(errno.ENOSPC, "full")])
 @pytest.mark.parametrize("call", ["fsync", "replace"])
-def test_what_dies_while_writing_leaves_the_last_good_file_and_nothing_else(
+def test_a_process_killed_while_writing_leaves_the_last_good_file(
     tmp_path, monkeypatch, call, error
 ):
     path = tmp_path / "x.safetensors"
@@ -115,14 +116,14 @@ def test_two_writers_and_a_reader_never_meet_in_a_file(tmp_path):
     assert read_checkpoint(path)[1]["turn"] in [int(turn) for turn, _ in printed]
 
 
-def test_a_file_may_be_read_by_whoever_may_read_new_files(tmp_path):
+def test_a_file_has_the_permissions_of_new_files(tmp_path):
     (tmp_path / "other").touch()
     write_whole(tmp_path / "x", b"content")
     modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert len(modes) == 1 and (tmp_path / "x").read_bytes() == b"content"
 
 
-def test_a_name_that_is_none_is_refused(tmp_path):
+def test_a_wrong_path_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"path: got .*x.pt', expected a name in .saf"):
         write_checkpoint(tmp_path / "x.pt", TENSORS, {})
     (tmp_path / "x.safetensors").mkdir()
@@ -145,7 +146,7 @@ def test_where_nothing_can_be_written_it_is_said(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_what_can_be_written_is_left_as_it_was(tmp_path):
+def test_checking_a_path_changes_no_file(tmp_path):
     path = tmp_path / "new" / "x.safetensors"
     assert check_writable(path) == path and not os.listdir(path.parent)
     path.write_bytes(b"before")
@@ -156,9 +157,16 @@ def test_what_can_be_written_is_left_as_it_was(tmp_path):
 # --- reading damaged and forged files ------------------------------------------------
 
 
-def test_what_is_not_there_is_named_with_what_is():
+def test_a_missing_file_is_named_with_the_models_that_ship():
     with pytest.raises(FileNotFoundError, match="got 'nowhere', expected a file, or"):
         read_checkpoint("nowhere")
+    for of_class in (VisionTransformer, VariantVisionTransformer):
+        with pytest.raises(FileNotFoundError) as caught:
+            of_class.from_pretrained("nowhere")
+        names = rf"[:;] ([\w, -]+) \({of_class.__name__}\)"
+        listed = re.search(names, str(caught.value))[1]
+        for name in listed.split(", "):
+            assert type(of_class.from_pretrained(name)) is of_class
 
 
 def test_the_weights_of_others_are_sent_elsewhere(tmp_path):
@@ -243,9 +251,11 @@ NO_CHECKPOINT = {
 
 
 @pytest.mark.parametrize("damage", NO_CHECKPOINT)
-def test_what_is_no_checkpoint_is_refused(model_file, built, damage):
+def test_other_files_are_refused(model_file, built, damage):
     model_file.write_bytes(NO_CHECKPOINT[damage](model_file.read_bytes()))
-    assert "damaged, or not a safetensors file" in refused(model_file, built)
+    message = refused(model_file, built)
+    assert "damaged, or not a safetensors file" in message
+    assert message.endswith("load_weights takes what torch.load reads from a pickle")
 
 
 def test_a_folder_is_refused(tmp_path):
@@ -410,7 +420,7 @@ def test_metadata_that_lies_are_refused(model_file, built, lie):
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf"), 1e300])
-def test_weights_that_are_no_numbers_are_refused(model_file, built, number):
+def test_weights_that_are_not_finite_are_refused(model_file, built, number):
     """1e300 is finite in the file's float64, but infinite in the model's float32."""
     tensors, metadata = read_checkpoint(model_file)
     tensors = {name: tensor.double() for name, tensor in tensors.items()}
@@ -442,7 +452,7 @@ def test_a_variants_config_that_lies_is_refused(tmp_path, built, lie):
     refused(path, built, VariantVisionTransformer)
 
 
-def test_sizes_of_two_sides_and_whole_numbers_for_broken_ones_are_no_lies(model_file):
+def test_json_forms_of_sizes_and_numbers_are_accepted(model_file):
     def change(metadata):
         metadata["config"] |= {"image_size": [8, 8], "mlp_ratio": 2, "drop_rate": 0}
 
@@ -478,7 +488,7 @@ def test_another_kind_of_number_is_refused(dtype):
         fitted("x", came, expected)
 
 
-def test_what_may_be_infinite_is_said_by_name():
+def test_tensors_that_may_be_infinite_are_named():
     mask = {"mask": torch.tensor([0.0, -torch.inf])}
     with pytest.raises(ValueError, match="x: got numbers in 'mask' that are not fini"):
         fitted("x", mask, mask)

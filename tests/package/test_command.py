@@ -122,7 +122,7 @@ def test_only_the_argument_that_an_error_begins_with_becomes_an_option(
     assert said.startswith(f"Stopped: {sentence}") and said.count("\n") == 1
 
 
-def test_what_is_no_error_of_use_is_not_hidden():
+def test_errors_of_the_program_are_not_hidden():
     def command():
         raise TypeError("a mistake of ours")
 

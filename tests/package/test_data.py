@@ -272,7 +272,7 @@ def test_augmentation_keeps_what_the_class_depends_on(name):
         assert 0.3 < left.float().mean() < 0.7
 
 
-def test_augmentation_takes_a_size_that_is_no_square():
+def test_augmentation_takes_a_size_that_is_not_square():
     assert data.augmentation("folder", (8, 12))(torch.rand(3, 20, 20)).shape == (
         (3, 8, 12)
     )
@@ -581,7 +581,7 @@ def test_folders_that_cannot_be_used_are_refused(tmp_path):
         load_folder(tmp_path, in_channels=2)
 
 
-def test_what_is_no_two_classes_of_images_is_refused(tmp_path):
+def test_fewer_than_two_classes_of_images_are_refused(tmp_path):
     (tmp_path / "none").mkdir()
     photo_folder(tmp_path / "one", "cat")
     photo_folder(tmp_path / "empty", "cat", "dog")
@@ -600,7 +600,7 @@ def test_what_is_no_two_classes_of_images_is_refused(tmp_path):
         load_folder(tmp_path / "few")
 
 
-def test_hidden_files_and_folders_are_no_images(tmp_path):
+def test_hidden_files_and_folders_are_not_images(tmp_path):
     root = photo_folder(tmp_path, "cat", "dog")
     for hidden in (".git", "__MACOSX", "cat/.thumbnails", "cat/deeper"):
         (root / hidden).mkdir()
@@ -638,7 +638,7 @@ def test_a_folder_of_16_bits_keeps_its_levels(tmp_path):
 
 
 @pytest.mark.parametrize("validation", ["valid", "Validation", "VAL", "dev"])
-def test_parts_have_many_names_and_are_no_classes(tmp_path, validation):
+def test_parts_have_many_names_and_are_not_classes(tmp_path, validation):
     for part in ("Train", validation, "testing"):
         photo_folder(tmp_path / part, "cat", "dog", count=4)
     loaded = load_folder(tmp_path)
@@ -687,7 +687,7 @@ def test_parts_without_class_folders_are_refused_and_no_classes(tmp_path):
         load_folder(tmp_path)
 
 
-def test_what_stands_beside_the_parts_and_is_no_image_is_left_out(tmp_path):
+def test_other_files_beside_the_parts_are_left_out(tmp_path):
     for part in ("train", "test"):
         photo_folder(tmp_path / part, "cat", "dog")
     (tmp_path / "notes").mkdir()
@@ -868,7 +868,7 @@ def test_a_large_file_is_kept_small_and_a_small_one_as_it_is(tmp_path):
     assert {tuple(image.shape) for image, _ in loaded.train} == {(3, 10, 10)}
 
 
-def test_what_an_image_goes_through_reads_the_same_in_every_process(tmp_path):
+def test_a_transform_has_the_same_text_in_every_process(tmp_path):
     loaded = load_folder(photo_folder(tmp_path, "cat", "dog"), augment=True)
     for dataset in (loaded.train, data.load("digits").train):
         text = repr(dataset.transform)

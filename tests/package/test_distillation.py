@@ -54,7 +54,7 @@ def test_soft_distillation_by_loops(batch):
     assert soft_distillation_loss(*batch).item() == pytest.approx(total, rel=1e-5)
 
 
-def test_a_student_that_says_what_the_teacher_says_pays_for_labels_only(batch):
+def test_a_student_that_agrees_with_its_teacher_pays_for_labels_only(batch):
     (from_class, _), labels, teacher = batch
     soft = soft_distillation_loss((from_class, teacher), labels, teacher)
     labelled = F.cross_entropy(from_class, labels)

@@ -1,4 +1,4 @@
-"""Each fault that is planted is named, and what is sound is not accused."""
+"""Test that each planted fault is named, and that a sound model is not accused."""
 
 import copy
 import io
@@ -440,7 +440,7 @@ def test_positions_that_are_missing_or_all_the_same():
     assert named(model, digits(), "positions", "asked_alone").keys() == {"positions"}
 
 
-def test_patches_that_are_none():
+def test_patches_that_were_mixed_before():
     class Mixed(VisionTransformer):
         def embed(self, images):
             return super().embed(images + images.flip(2) ** 2)

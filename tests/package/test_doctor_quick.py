@@ -131,7 +131,7 @@ def test_parameters_without_memory_are_not_taken_for_shared(model):
         lambda model, images: overfit_one_batch(model, images, torch.arange(6) % 3, 2),
     ],
 )
-def test_what_no_classifier_takes_or_returns_is_refused(test, model, images):
+def test_wrong_inputs_and_outputs_are_refused(test, model, images):
     with pytest.raises(ValueError, match="images: got torch.float64, expected"):
         test(model, images.double())
     with pytest.raises(ValueError, match=r"images: got shape \(6, 1, 8\), expected"):

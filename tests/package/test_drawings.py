@@ -479,7 +479,7 @@ def test_the_streams_are_those_of_the_chapters_cells():
 
 
 def test_what_is_left_of_the_start_is_a_part_of_the_stream():
-    """It is the effect of a change at the start while attention and MLP stay fixed."""
+    """That part is the effect of a change at the start with attention and MLP fixed."""
     from book.drawings.residual_stream import Stack, Stream
 
     torch.manual_seed(0)

@@ -128,7 +128,7 @@ def refused(place, capsys, *more, **options):
     return said.removeprefix("Stopped: ")
 
 
-def test_a_folder_that_is_no_class_of_the_model_is_refused(place, capsys):
+def test_a_folder_of_an_unknown_class_is_refused(place, capsys):
     (place / "photos" / "dark").rename(place / "photos" / "black")
     said = refused(place, capsys)
     assert re.match(

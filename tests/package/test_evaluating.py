@@ -19,6 +19,12 @@ def test_everything_evaluates_without_gradients():
     assert torch.is_grad_enabled()
 
 
+def test_a_models_name_is_not_a_model():
+    with pytest.raises(ValueError, match="model: got a str, expected an nn.Module"):
+        with evaluating("cluttered-digits"):
+            pass
+
+
 @pytest.mark.parametrize("raises", [False, True])
 def test_each_module_comes_back_in_its_own_mode(raises):
     model = half_frozen()

@@ -71,6 +71,8 @@ def test_positions_are_resized_as_for_a_model_of_that_size(size):
 def test_any_size_says_what_it_does_not_take():
     with pytest.raises(ValueError, match="images: got .*13, 8.* expected .* 3×4"):
         any_size(small())(torch.rand(1, 3, 13, 8))
+    with pytest.raises(ValueError, match="images: got .*0, 8.* expected .* at least 1"):
+        any_size(small())(torch.rand(1, 3, 0, 8))
     variant = VariantVisionTransformer(VariantConfig(image_size=16, embed_dim=12))
     with pytest.raises(
         ValueError, match="config: got a VariantConfig, expected a ViTConfig"
@@ -122,7 +124,7 @@ def test_a_model_in_training_mode_is_refused():
         exported(small().train())
 
 
-def test_what_is_no_model_of_ours_is_refused(tmp_path):
+def test_models_of_other_classes_are_refused(tmp_path):
     swin = SwinTransformer(SwinConfig(image_size=32, patch_size=1, window_size=4))
     for model in (swin.eval(), "cluttered-digits"):
         got = f"got a {type(model).__name__}, expected a VisionTransformer"
@@ -182,7 +184,7 @@ def test_onnx_runtime_gives_the_same_logits_for_any_size(files, size):
     assert_close(run(files / "any.onnx", images), right, **CLOSE)
 
 
-def test_a_file_can_be_quantised_and_nobody_complains(files, tmp_path, caplog):
+def test_a_file_can_be_quantised_without_a_warning(files, tmp_path, caplog):
     """The side road Out into the world does this."""
     from onnxruntime.quantization import quantize_dynamic
 
@@ -238,7 +240,7 @@ def test_the_command_refuses_in_one_sentence(files, output, sentence, capsys):
     assert re.search(sentence, error)
 
 
-def test_what_is_missing_is_said_with_the_pip_line(monkeypatch, files, capsys):
+def test_a_missing_package_is_named_with_the_pip_line(monkeypatch, files, capsys):
     monkeypatch.setitem(sys.modules, "onnxscript", None)
     path = files / "model.safetensors"
     assert main([str(path), str(files / "new.onnx")]) == 1

@@ -57,8 +57,8 @@ def dinov3(**overrides):
 
 
 V, W, D = "VisionTransformer", "VariantVisionTransformer", "DistilledVisionTransformer"
-# A family, as in the table: our class, the remark there, timm's models, and those of
-# transformers with what no tensor of theirs tells.
+# For each family of the table: our class, the table's remark, timm's models, and those
+# of transformers with what their tensors do not show.
 LOADS = {
     "ViT, also without a head: MAE, DINO": (
         V,
@@ -184,8 +184,8 @@ LOADS = {
         plain(hugging("IJepaModel", "IJepaConfig")),
     ),
 }
-# A family that is not ours, as in the table: what it has, timm's models, and the tensor
-# that shows it.
+# For each family of the table that ours cannot be: what it has, timm's models, and the
+# tensor that shows it.
 REFUSED = {
     "RoPE-ViT, mixed": (
         "rotary positions with learned angles",
@@ -338,7 +338,9 @@ EVA02 = dict(rope="indexed", rope_base=10000, rope_reference=(16, 16))
         (lambda: timm_small(act_layer="gelu_tanh"), None, dict(mlp="gelu_tanh")),
     ],
 )
-def test_a_file_alone_is_read_with_what_no_tensor_tells(build, columns_first, untold):
+def test_a_file_alone_is_read_with_facts_that_no_tensor_shows(
+    build, columns_first, untold
+):
     theirs = build()
     copied = P.copy_of(theirs)
     weights = P.in_our_names(theirs.state_dict())
@@ -364,7 +366,7 @@ def test_a_file_alone_is_read_with_what_no_tensor_tells(build, columns_first, un
         ((2, False), dict(norm_eps=1e-3)),
     ],
 )
-def test_what_no_tensor_tells_moves_the_logits_if_it_is_wrong(order, untold):
+def test_facts_that_no_tensor_shows_move_the_logits_if_wrong(order, untold):
     theirs = timm("eva02_base_patch14_448", img_size=(28, 42))()
     weights = P.in_our_names(theirs.state_dict())
     halved = P.in_halves(weights, *order) if order else weights
@@ -388,7 +390,7 @@ def test_what_no_tensor_tells_moves_the_logits_if_it_is_wrong(order, untold):
     ],
 )
 def test_the_real_shapes_are_timms(name):
-    """All blocks without numbers, and one of them with numbers."""
+    """Compare with all blocks on the meta device, and one with numbers."""
     untold = dict(rope="indexed") if "rope" in name or "eva02" in name else {}
     with torch.device("meta"):
         theirs = optional.timm().create_model(name)
@@ -416,7 +418,7 @@ def test_rotary_positions_of_an_unknown_kind_are_asked_for(build):
 
 
 @pytest.mark.parametrize("family", REFUSED)
-def test_what_ours_cannot_be_is_refused_by_a_tensor(family):
+def test_other_architectures_are_refused_by_a_tensor(family):
     _, models, shown = REFUSED[family]
     message = "not among the weights .*norm.weight"
     if shown:
@@ -481,7 +483,7 @@ def test_names_of_their_own_files_are_read():
 
 
 @pytest.mark.parametrize("class_position", [True, False])
-def test_the_size_of_an_image_that_is_no_square_is_given(class_position):
+def test_the_size_of_an_image_that_is_not_square_is_given(class_position):
     theirs = timm_small(img_size=(20, 28), no_embed_class=not class_position)
     assert_equal(P.copy_of(theirs), theirs)  # 35 patches; 36 is a square
     weights = theirs.state_dict()
@@ -510,7 +512,7 @@ def test_a_new_head_and_what_is_dropped():
     assert ours.head_dist.out_features == 3
 
 
-def test_dinov2s_classifier_is_no_head_of_ours():
+def test_dinov2s_classifier_is_not_a_head_of_ours():
     theirs = huggingface_small("Dinov2ForImageClassification", "Dinov2Config")
     weights = P.without(theirs.state_dict(), "dinov2.embeddings.mask_token")
     weights = P.in_our_names(weights)

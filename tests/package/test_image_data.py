@@ -77,7 +77,7 @@ def test_a_data_loader_takes_it():
         ({"boxes": torch.ones(6, 2)}, r"boxes: got shape \(6, 2\), expected \(6, 4\)"),
     ],
 )
-def test_what_is_no_image_set_is_refused(changed, message):
+def test_wrong_image_sets_are_refused(changed, message):
     right = {"images": torch.rand(6, 1, 4, 5), "labels": torch.arange(6)}
     with pytest.raises(ValueError, match=message):
         ImageSet(**right | changed)

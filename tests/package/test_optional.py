@@ -43,7 +43,7 @@ def test_d2l_leaves_figures_alone(monkeypatch):
         ("d2l", "d2l is not installed: pip install --no-deps d2l==1.0.3"),
     ],
 )
-def test_what_is_missing_is_said_with_the_pip_line(name, line):
+def test_a_missing_package_is_named_with_the_pip_line(name, line):
     code = f"""
 import sys
 sys.modules[{name!r}] = None
@@ -96,7 +96,7 @@ def test_the_install_line_names_an_extra_that_brings_what_is_checked_for():
     assert optional.INSTALL in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_what_an_oracle_lacks_is_said(monkeypatch):
+def test_a_package_that_another_one_needs_is_named(monkeypatch):
     def fails(name):
         raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
 
@@ -105,7 +105,7 @@ def test_what_an_oracle_lacks_is_said(monkeypatch):
         optional.d2l()
 
 
-def test_a_missing_file_of_the_book_is_said_with_its_own_pip_line(monkeypatch):
+def test_a_missing_file_of_the_book_has_its_own_pip_line(monkeypatch):
     monkeypatch.setattr(published, "SHIPPED", published.SHIPPED.with_name("gone.npz"))
     with pytest.raises(ImportError) as raised:
         published.fashion_mnist()

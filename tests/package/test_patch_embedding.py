@@ -107,6 +107,8 @@ def test_patchify_refuses():
         patchify(torch.rand(3, 8, 8), 4)
     with pytest.raises(ValueError, match="image_size: got 8×9, expected multiples"):
         patchify(torch.rand(1, 3, 8, 9), 4)
+    with pytest.raises(ValueError, match=r"images: got shape \(0, 3, 8, 0\)"):
+        patchify(torch.rand(0, 3, 8, 0), 4)
 
 
 @pytest.mark.parametrize("shape", [(4, 48), (1, 5, 48), (1, 4, 50), (1, 1, 4, 48)])

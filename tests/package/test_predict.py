@@ -78,7 +78,7 @@ def test_classes_are_in_the_order_of_their_probabilities():
     assert predict(model, image).classes == tuple(str(i) for i in order)
 
 
-def test_what_cannot_answer_says_why():
+def test_models_that_cannot_answer_are_refused():
     model, image = draw_at_random(small_vit()).eval(), torch.rand(1, 8, 8)
     with pytest.raises(ValueError, match="model.preprocessing: got None, expected the"):
         predict(model, image)
@@ -110,7 +110,7 @@ def test_a_model_whose_answer_would_mean_nothing_is_refused():
 
 
 @pytest.mark.parametrize("ask", [predict, show_attention])
-def test_what_is_no_model_of_ours_is_refused(ask):
+def test_models_of_other_classes_are_refused(ask):
     name = "got a str, expected .* as VisionTransformer.from_pretrained"
     with pytest.raises(ValueError, match=f"model: {name}"):
         ask("fashion-mnist", torch.rand(1, 8, 8))
@@ -292,9 +292,7 @@ def test_all_images_of_a_folder_are_named_in_batches(folder, capsys, monkeypatch
     assert capsys.readouterr().out.splitlines() == expected and len(expected) == 5
 
 
-def test_what_cannot_be_read_is_said_at_the_end_and_the_rest_is_named(
-    folder, tmp_path, capsys
-):
+def test_unreadable_files_are_listed_at_the_end(folder, tmp_path, capsys):
     (folder / "1.png").write_bytes(b"no image")
     Image.new("RGBA", (9, 9)).save(folder / "2.png")
     table = tmp_path / "answers.csv"
@@ -343,7 +341,7 @@ def test_an_empty_folder_and_a_table_that_is_there_are_refused(
     assert len(table.read_text().splitlines()) == 6
 
 
-def test_numbers_that_are_none_are_refused_with_the_option(capsys):
+def test_wrong_numbers_are_refused_with_the_option(capsys):
     with pytest.raises(SystemExit):
         main(["fashion-mnist", "a", "--mean", "x"])
     assert "argument --mean: invalid numbers value: 'x'" in capsys.readouterr().err
@@ -372,7 +370,7 @@ def test_the_help_lists_the_models_that_ship(capsys):
 
 
 @pytest.mark.parametrize("missing", ["PIL", "matplotlib"])
-def test_what_is_missing_is_said_with_the_pip_line(missing, photo):
+def test_a_missing_package_is_named_with_the_pip_line(missing, photo):
     code = f"""
 import sys
 sys.modules[{missing!r}] = None

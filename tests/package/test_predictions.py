@@ -63,7 +63,7 @@ def test_the_model_is_given_back_as_it_was(model):
     assert not model.head._forward_pre_hooks
 
 
-def test_what_cannot_be_asked_is_refused(model):
+def test_wrong_data_sets_and_models_are_refused(model):
     for dataset, sentence in (
         (DataLoader(stripes().train), "dataset: got DataLoader"),
         (Subset(stripes().train, []), "dataset: got no image"),

@@ -44,7 +44,7 @@ def test_all_kinds_of_images_give_the_same(tmp_path):
         )
 
 
-def test_what_has_the_models_size_and_channels_comes_through_as_it_is():
+def test_an_image_of_the_models_size_is_unchanged():
     image = torch.rand(4, 6, 8)
     torch.testing.assert_close(as_picture(image, (6, 8), 4), image, rtol=0, atol=0)
     grey = (image[0] * 255).byte()
@@ -106,7 +106,7 @@ def test_bicubic_overshoot_stays_between_0_and_1():
         ([[5]], "got torch.int64, expected torch.uint8, or floats"),
     ],
 )
-def test_what_is_no_such_image_is_refused(image, sentence):
+def test_wrong_images_are_refused(image, sentence):
     with pytest.raises(ValueError, match=f"^image: {sentence}"):
         as_picture(image, 8, 3)
 
@@ -119,7 +119,7 @@ def test_16_bits_are_scaled_to_8(tmp_path):
         assert (255 * seen).round().tolist() == [[[0, 40], [200, 255]]]
 
 
-def test_files_that_are_none_are_refused(tmp_path):
+def test_files_that_are_not_images_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"^image: .*x.png is not there, exp"):
         as_picture(tmp_path / "x.png", 8, 3)
     (tmp_path / "text.png").write_text("no picture")
@@ -148,9 +148,10 @@ def test_files_that_are_none_are_refused(tmp_path):
         ((0.5,), (0.1,), (1, 2), "classes: got .*, expected different names"),
         ((0.5,), (0.1,), ("a", "a"), "classes: got .*, expected different names"),
         ((0.5,), (0.1,), "cat", "classes: got cat, expected different names"),
+        ((0.5,), (0.1,), None, "classes: got None, expected different names"),
     ],
 )
-def test_what_is_no_normalisation_is_refused(mean, std, classes, sentence):
+def test_wrong_normalisations_are_refused(mean, std, classes, sentence):
     with pytest.raises(ValueError, match=sentence):
         Preprocessing(mean, std, classes)
 

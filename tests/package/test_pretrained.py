@@ -153,7 +153,9 @@ def test_wrong_eps_or_gelu_is_more_than_the_tolerance(other, wrong):
         ),
     ],
 )
-def test_what_does_not_fit_is_listed_by_name(overrides, unexpected, missing, misshapen):
+def test_tensors_that_do_not_fit_are_listed_by_name(
+    overrides, unexpected, missing, misshapen
+):
     def everywhere(names):
         in_blocks = ("attn", "ls")
         for name in names:
@@ -255,6 +257,11 @@ def test_drop_and_keep_refuse_names_that_are_not_there(arguments, message):
         P.load_weights(small(), small().state_dict(), **arguments)
 
 
+def test_none_drops_and_keeps_nothing():
+    model = P.load_weights(small(), small(std=1.0).state_dict(), drop=None, keep=None)
+    assert model.norm.weight.std() > 0.1
+
+
 def test_half_precision_is_loaded_into_float32():
     state_dict = {n: t.half() for n, t in small(std=1.0).state_dict().items()}
     model = P.load_weights(small(), state_dict)
@@ -271,14 +278,16 @@ def test_half_precision_is_loaded_into_float32():
             lambda weight: weight.to(torch.int8),
             r"int8 \(12,\) for 'norm.weight', expected",
         ),
+        (lambda weight: weight.to("meta"), "'norm.weight' is sparse or meta, expected"),
+        (torch.Tensor.to_sparse, "'norm.weight' is sparse or meta, expected"),
     ],
-    ids=["nan", "inf", "int8"],
+    ids=["nan", "inf", "int8", "meta", "sparse"],
 )
-def test_what_are_no_numbers_to_compute_with_is_refused(change, message):
+def test_numbers_that_are_not_finite_floats_are_refused(change, message):
     model, state_dict = small(), small().state_dict()
     state_dict["norm.weight"] = change(state_dict["norm.weight"].clone())
     before = copy.deepcopy(model.state_dict())
-    with pytest.raises(ValueError, match=f"the weights: got .*{message}"):
+    with pytest.raises(ValueError, match=f"the weights: .*{message}"):
         P.load_weights(model, state_dict)
     assert all(torch.equal(before[n], t) for n, t in model.state_dict().items())
 
@@ -300,7 +309,7 @@ def test_positions_of_another_grid(image_size):
 
 
 @pytest.mark.parametrize("shape", [(1, 13, 12), (1, 10, 8), (1, 0, 12), (10, 12)])
-def test_positions_that_are_no_grid_are_misshapen(shape):
+def test_positions_that_fill_no_grid_are_misshapen(shape):
     state_dict = small().state_dict() | {"pos_embed": torch.zeros(shape)}
     with pytest.raises(P.WeightsMismatch) as caught:
         P.load_weights(small(image_size=24), state_dict)
@@ -320,7 +329,7 @@ def resampled(pos_embed, old, new):
     return resample(pos_embed, list(new), list(old), num_prefix_tokens=1)
 
 
-# As many patches in both, like 14×14 and 7×28, or 24×24 and 18×32.
+# Two grids with as many patches, like 14×14 and 7×28, or 24×24 and 18×32.
 @pytest.mark.parametrize(("old", "new"), [((6, 6), (4, 9)), ((6, 6), (9, 4))])
 def test_a_square_grid_is_not_copied_to_another_grid_of_as_many(old, new):
     state_dict = wide(*old).state_dict()
@@ -395,7 +404,7 @@ def test_positions_without_a_class_token_are_interpolated():
         (huggingface_small, dict(representation_size=5), "pre_logits.fc.weight"),
     ],
 )
-def test_what_they_have_no_place_for_is_refused(build, overrides, name):
+def test_weights_without_a_place_in_theirs_are_refused(build, overrides, name):
     theirs, ours = build(), small(**overrides)
     before = {n: t.clone() for n, t in theirs.state_dict().items()}
     with pytest.raises(ValueError, match=f"has no place for '{name}'"):
@@ -403,7 +412,7 @@ def test_what_they_have_no_place_for_is_refused(build, overrides, name):
     assert all(torch.equal(before[n], t) for n, t in theirs.state_dict().items())
 
 
-def test_state_dicts_that_are_none():
+def test_nested_and_ambiguous_state_dicts_are_refused():
     with pytest.raises(ValueError, match="'model' is a dict, expected a tensor; give"):
         P.in_our_names({"model": dict(small().state_dict())})
     twice = dict(huggingface_small().state_dict())
@@ -585,9 +594,13 @@ def test_the_papers_own_files_are_read_by_timm(tmp_path):
             lambda s: s | {"epoch": 3},
             "'epoch' is a int, expected a tensor; leave it out",
         ),
+        (
+            lambda s: {name: tensor.numpy() for name, tensor in s.items()},
+            "'cls_token' is a ndarray, expected a tensor; .* torch.from_numpy",
+        ),
     ],
 )
-def test_what_is_no_state_dict_is_refused_in_one_sentence(change, message):
+def test_other_values_than_state_dicts_are_refused_in_one_sentence(change, message):
     given = change(small().state_dict())
     loads = (partial(P.load_weights, small()), P.in_our_names)
     for load in (*loads, partial(P.model_of, num_heads=2)):

@@ -26,6 +26,12 @@ def test_a_recipe_builds_the_same_model_again(name):
     assert not first.head.weight.any()
 
 
+@pytest.mark.parametrize("std", [0.0, -0.1, float("inf"), None, "0.02", True])
+def test_a_wrong_spread_of_positions_is_refused(std):
+    with pytest.raises(ValueError, match=f"position_std: got {std!r}, expected more"):
+        replace(RECIPES["digits"], position_std=std)
+
+
 def test_another_seed_draws_another_model():
     recipe = RECIPES["digits"]
     other = replace(recipe, train=replace(recipe.train, seed=1)).build()

@@ -44,7 +44,7 @@ def test_a_size_becomes_a_plain_int_or_tuple(came, kept):
 @pytest.mark.parametrize(
     "size", [0, -4, 16.0, "16", None, True, (8,), (8, 8, 8), (8, 0), (), (True, 8)]
 )
-def test_what_is_no_size_is_refused_with_its_name(size):
+def test_wrong_sizes_are_refused_with_their_name(size):
     with pytest.raises(ValueError, match="patch_size: got .* expected a positive int"):
         as_pair(size, "patch_size")
 
@@ -56,7 +56,7 @@ def test_numbers_of_numpy_become_plain_numbers():
 
 
 @pytest.mark.parametrize("value", [None, True, "1", [1], 1.5, math.inf, math.nan, -1])
-def test_what_is_no_count_is_refused(value):
+def test_wrong_counts_are_refused(value):
     with pytest.raises(ValueError, match="depth: got .*, expected a positive int"):
         check_count(value, "depth")
     with pytest.raises(ValueError, match="seed: got .*, expected an int of at least 0"):
@@ -64,13 +64,13 @@ def test_what_is_no_count_is_refused(value):
 
 
 @pytest.mark.parametrize("value", [None, True, "1", [1.0], math.inf, math.nan, 0])
-def test_what_is_no_number_is_refused(value):
+def test_wrong_numbers_are_refused(value):
     with pytest.raises(ValueError, match="lr: got .*, expected more than 0"):
         check_number(value, "lr", above=0)
 
 
 @pytest.mark.parametrize("value", [None, True, "0.1", math.nan, math.inf, -0.1, 1])
-def test_what_is_no_rate_is_refused(value):
+def test_wrong_rates_are_refused(value):
     with pytest.raises(
         ValueError, match="drop_rate: got .*, expected at least 0 and below 1"
     ):
@@ -78,7 +78,7 @@ def test_what_is_no_rate_is_refused(value):
 
 
 @pytest.mark.parametrize("value", [None, 0, 1, "True"])
-def test_what_is_no_switch_is_refused(value):
+def test_wrong_switches_are_refused(value):
     with pytest.raises(ValueError, match="qkv_bias: got .*, expected True or False"):
         check_switch(value, "qkv_bias")
 

@@ -22,7 +22,7 @@ def test_text_is_aligned():
     )
 
 
-def test_html_says_what_its_headings_head():
+def test_html_headings_have_a_scope():
     table = BeautifulSoup(three_rows()._repr_html_(), "html.parser").table
     assert table.caption.text == "How many?"
     assert [th["scope"] for th in table.thead.find_all("th")] == ["col"] * 3

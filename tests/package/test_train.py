@@ -73,7 +73,7 @@ def test_help_says_what_each_option_is_and_what_the_recipe_has(data, capsys):
         (["--data", "digits", "--epoch-count", "1"], "unrecognized arguments: --epoch"),
     ],
 )
-def test_what_no_option_takes_is_said(arguments, sentence, capsys):
+def test_wrong_options_are_explained(arguments, sentence, capsys):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     said = capsys.readouterr().err
@@ -121,7 +121,7 @@ def test_a_finished_training_is_not_made_longer_and_the_way_on_is_said(
     assert "start anew from it" in said
 
 
-def test_a_model_is_no_checkpoint_and_a_checkpoint_no_model(tmp_path, capsys):
+def test_models_and_checkpoints_are_not_confused(tmp_path, capsys):
     model, state = tmp_path / "model.safetensors", tmp_path / "state.safetensors"
     files = ["--output", str(model), "--checkpoint", str(state)]
     assert run("--depth", "1", *files) == 0
@@ -133,7 +133,7 @@ def test_a_model_is_no_checkpoint_and_a_checkpoint_no_model(tmp_path, capsys):
     assert said.startswith("Stopped: --from: got ") and "state of a training" in said
 
 
-def test_what_is_there_is_replaced_only_when_that_is_said(tmp_path, capsys, no_step):
+def test_files_are_replaced_only_with_overwrite(tmp_path, capsys, no_step):
     path = tmp_path / "model.safetensors"
     path.write_bytes(b"years of work")
     assert run("--output", str(path)) == 1
@@ -282,6 +282,16 @@ def pictures(tmp_path):
 FOLDER = "--data folder --epochs 1 --embed-dim 24 --depth 1 --num-heads 2".split()
 
 
+def test_other_files_are_another_training(pictures, tmp_path, capsys):
+    state = ["--checkpoint", str(tmp_path / "state.safetensors")]
+    options = [*FOLDER, "--image-size", "16", "--root", str(pictures), *state]
+    assert main(options) == 0
+    for path in (pictures / "red").iterdir():
+        path.rename(path.with_name(f"other-{path.name}"))
+    assert main([*options, "--resume"]) == 1
+    assert "was made with files " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "options, tokens",
     [([], 65), (["--image-size", "32"], 17), (["--image-size", "32x64"], 33)],
@@ -372,7 +382,7 @@ def test_files_that_are_left_out_are_counted(pictures, capsys):
 
 
 @pytest.mark.parametrize("option", ["--output", "--checkpoint"])
-def test_what_cannot_be_written_is_said_before_the_first_step(
+def test_an_unwritable_path_is_reported_before_the_first_step(
     tmp_path, capsys, monkeypatch, no_step, option
 ):
     (tmp_path / "file").touch()
@@ -426,7 +436,7 @@ def test_a_full_disk_at_the_end_is_said_and_the_state_kept(
         assert VisionTransformer.from_pretrained(output)
 
 
-def test_parts_of_a_folder_are_no_classes(pictures, capsys):
+def test_parts_of_a_folder_are_not_classes(pictures, capsys):
     for part in ("train", "valid"):
         for name in ("red", "blue"):
             (pictures / part / name).mkdir(parents=True)
@@ -556,7 +566,7 @@ def test_a_folder_is_made_grey_on_demand(
 
 @pytest.fixture
 def colours(tmp_path):
-    """A trained model for red and blue, in the order that no folder has."""
+    """A trained model for red and blue, whose order is not a folder's."""
     config = ViTConfig(32, 8, num_classes=2, embed_dim=24, depth=1, num_heads=2)
     model = VisionTransformer(config)
     torch.nn.init.normal_(model.head.weight)
@@ -638,7 +648,7 @@ def test_only_the_head_is_trained_with_freeze(pictures, tmp_path, colours, capsy
         (["--drop-rate", "0.1"], "--drop-rate: got 0.1, expected none with --freeze"),
     ],
 )
-def test_what_freeze_leaves_no_room_for_is_refused(
+def test_options_that_contradict_freeze_are_refused(
     options, sentence, capsys, no_step, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)

@@ -7,13 +7,37 @@ from tests.package.small_training import QUICK, small_vit, stripes
 from tests.package.test_variants import every_model
 from vit_steps import VisionTransformer, interpolate_position_embedding, optional
 from vit_steps.attention import use_fused_attention
+from vit_steps.export import exported
+from vit_steps.predict import predict
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained import extract_features
 from vit_steps.training import train
 from vit_steps.transfer import adapt_channels, transfer
+from vit_steps.variants import SwinConfig, SwinTransformer
 from vit_steps.variants.any_size import any_size
 
 KNOWN = Preprocessing((0.4,), (0.2,), ("low", "middle", "high"))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model: transfer(model, 8, None),
+        any_size,
+        lambda model: extract_features(model, torch.zeros(1, 3, 8, 8)),
+        lambda model: predict(model, torch.zeros(3, 8, 8)),
+        exported,
+    ],
+    ids=["transfer", "any_size", "extract_features", "predict", "exported"],
+)
+@pytest.mark.parametrize("kind", ["str", "SwinTransformer"])
+def test_anything_but_a_vision_transformer_is_refused(use, kind):
+    model = "cluttered-digits"
+    if kind == "SwinTransformer":
+        sizes = dict(image_size=8, depths=(1,), num_heads=(1,), window_size=2)
+        model = SwinTransformer(SwinConfig(**sizes))
+    with pytest.raises(ValueError, match=f"model: got a {kind}, expected a VisionTr"):
+        use(model)
 
 
 @pytest.fixture

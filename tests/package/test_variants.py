@@ -128,7 +128,7 @@ def explicit_attention(model):
 
 
 @every_model
-def test_what_is_saved_comes_back(build, prefix, speaks, tmp_path):
+def test_a_saved_model_is_loaded_unchanged(build, prefix, speaks, tmp_path):
     model, path = draw_at_random(build()).eval(), tmp_path / "model.safetensors"
     model.save_pretrained(path)
     back = type(model).from_pretrained(path)

@@ -329,7 +329,7 @@ def test_one_batch_can_be_learned_by_heart():
 def test_compiles_whole(need_weights):
     model = small()
     images = torch.rand(2, 3, 12, 8)
-    # "aot_eager" traces the graph, which the model decides, without compiling C++
+    # "aot_eager" traces the graph, which depends on the model, and compiles no C++
     compiled = torch.compile(model.encode, fullgraph=True, backend="aot_eager")
     tokens, weights = compiled(images, need_weights=need_weights)
     expected, other = model.encode(images, need_weights=need_weights)
@@ -525,13 +525,13 @@ def test_the_configs_eps_is_every_norms():
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1e-6, math.nan])
-def test_an_eps_that_is_none_is_refused(wrong):
+def test_a_wrong_eps_is_refused(wrong):
     with pytest.raises(ValueError, match=f"norm_eps: got {wrong}, expected more"):
         small(norm_eps=wrong)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
-def test_what_is_saved_comes_back(tmp_path, dtype):
+def test_a_saved_model_is_loaded_unchanged(tmp_path, dtype):
     model, path = small(layer_scale=0.1, norm_eps=1e-5), tmp_path / "m.safetensors"
     model.train().save_pretrained(path, dtype, data="x", seconds=3)
     back = VisionTransformer.from_pretrained(path)
@@ -569,7 +569,7 @@ def test_a_card_that_json_cannot_hold_is_refused(tmp_path):
         ),
     ],
 )
-def test_what_could_not_be_read_is_not_written(tmp_path, dtype, number, message):
+def test_a_file_that_could_not_be_read_is_not_written(tmp_path, dtype, number, message):
     model = small()
     with torch.no_grad():
         model.head.weight[0, 0] = number

@@ -103,7 +103,7 @@ def test_it_is_built_again_after_a_change(project, change):
     assert not project.make_book()
 
 
-def test_tests_and_what_tools_leave_behind_are_no_change(project):
+def test_tests_and_files_of_tools_are_not_changes(project):
     for name in ("tests/test_it.py", ".ruff_cache/1", "notebooks/__pycache__/a.pyc"):
         project.write(name)
     assert not project.make_book()

@@ -90,7 +90,7 @@ def test_a_first_cell_that_works_each_time(tmp_path):
     assert "no no-op" in faults(SmallRuntime(tmp_path), source)
 
 
-def test_a_first_cell_that_replaces_what_is_loaded(tmp_path):
+def test_a_first_cell_that_replaces_a_loaded_package(tmp_path):
     source = "import sys, types\nsys.modules['textwrap'] = types.ModuleType('textwrap')"
     told = faults(SmallRuntime(tmp_path), source)
     assert "modules were replaced" in told and "textwrap" in told
@@ -120,7 +120,7 @@ def test_what_the_first_cell_does_to_colab(changes, sentence, tmp_path):
         (SENTENCE.replace("[", "['here', "), "CheckFailed"),
     ],
 )
-def test_a_check_of_what_is_not_written_yet(source, told, tmp_path):
+def test_a_check_of_an_unwritten_answer(source, told, tmp_path):
     runtime = SmallRuntime(tmp_path)
     found = faults(runtime, NOTHING, source, graded=True, unsolved=True)
     assert told in found and bool(told) == bool(found)

@@ -108,7 +108,7 @@ def test_the_book_brings_what_its_notebooks_import():
 
 
 @pytest.mark.parametrize("declared", [EXTRA["book"], CLASSROOM], ids=len)
-def test_nothing_is_declared_that_nobody_imports(declared):
+def test_no_declared_package_is_unused(declared):
     used = set().union(*map(imported, ("vit_steps", "vit_book", "classroom", "tests")))
     assert declared <= used | imported_by_notebooks()
 

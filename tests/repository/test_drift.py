@@ -37,7 +37,7 @@ def defined_in(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
-def test_what_is_defined_under_a_public_name_is_the_packages(path):
+def test_a_definition_under_a_public_name_is_the_packages(path):
     package = package_definitions()
     for name, text in defined_in(path):
         if name in package:

@@ -158,7 +158,7 @@ def test_no_python_that_fits(run):
     assert "make book PYTHON=" in done.stderr
 
 
-def test_the_python_that_was_named_is_none(run):
+def test_a_named_python_that_does_not_exist(run):
     done = run(PYTHON="/nowhere/python3")
     assert done.returncode == 1
     assert "/nowhere/python3 is none" in done.stderr

@@ -89,7 +89,7 @@ def test_without_the_mend_it_fails_as_on_a_machine_without_cuda(site):
     assert "operator torchvision::nms does not exist" in import_torchvision(path)
 
 
-def test_mended_it_imports_and_what_was_done_is_said_once(site):
+def test_mended_it_imports_and_says_once_how(site):
     path = site("+cu130", "+cpu")
     extension = path / "torchvision" / "extension.py"
     assert mend(path) == (

@@ -18,12 +18,15 @@ FILES = [
     and path not in (HERE, TESTS / "patience.py")
 ]
 WAITING = {"await_reply", "communicate", "join", "poll", "wait", "wait_for", "run"}
+# Calls that have a time of their own; where a page is resized, contents slide in.
+TIMED = {"set_default_timeout", "set_viewport_size", "wait_for_timeout"}
 PATIENCE = {"SECONDS", "MILLISECONDS", "timeout"}  # timeout is an argument
 CLOCKS = {"monotonic", "perf_counter", "time"}
 # Files that need limits of their own, with these limits.
 OF_THEIR_OWN = {
     "tests/forked/process.py": {"timeout=0"},  # whether it has ended already
     "tests/repository/colab/session.py": {"timeout=CELL_SECONDS"},  # twenty minutes
+    "tests/site/visit.py": {"tab.set_viewport_size(size)"},  # and ends what slides
 }
 
 
@@ -38,7 +41,7 @@ def short_of_patience(source):
 
 def _own_times(node):
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in {"wait_for_timeout", "set_default_timeout"}:
+        if node.func.attr in TIMED:
             yield node
         if node.func.attr in WAITING and any(map(_is_number, node.args)):
             yield node
@@ -65,6 +68,7 @@ def _is_clock(node):
     "source",
     [
         "page.wait_for_timeout(500)",
+        "page.set_viewport_size(size)",
         "expect(label).to_be_visible(timeout=5000)",
         "process.wait(60)",
         "subprocess.run(command, timeout=60)",

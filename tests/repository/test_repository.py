@@ -23,6 +23,7 @@ def text(name):
 PROJECT = tomllib.loads(text("pyproject.toml"))
 REPOSITORY = Repository.of(ROOT)
 ADDRESS = REPOSITORY.url
+OF_A_TEACHER = "your-name/your-course"  # in links that a reader fills in
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,8 @@ def test_no_other_address_is_named(texts):
         for site, _, owner, name in link.findall(picture.sub("", content)):
             if site != "github.com" or re.search("vit[_-]steps", owner + name, re.I):
                 found = f"{owner}/{name.removesuffix('.git')}"
+                if path == "book/classroom.md" and found == OF_A_TEACHER:
+                    continue
                 assert found == REPOSITORY.owner_and_name, f"{path} names {found}"
 
 

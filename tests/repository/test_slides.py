@@ -27,6 +27,11 @@ def test_a_deck_shows_what_is_in_its_chapter(name):
     assert all(page.count("<!--\n") == 1 for page in pages[:-1]), "notes on each"
     assert all(figure.alt and figure.caption for figure in deck.figures)
     assert text.count("<img") == len(deck.figures)
+    [bet] = [page for page in pages if " options -->" in page]
+    assert all(f"\n1. {option}\n" in bet for option in deck.bet["options"])
+    shown, _, notes = bet.partition("<!--\n")
+    assert "is right." not in shown
+    assert notes.startswith(f"{deck.bet['right']} is right.")
     dark = [f for f in deck.figures if b"prefers-color-scheme" in f.data]
     assert not dark, "a slide is light"
 

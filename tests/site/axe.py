@@ -2,7 +2,7 @@
 
 from axe_playwright_python.base import AXE_SCRIPT
 
-from tests.site.visit import PHONE
+from tests.site.visit import PHONE, resize
 
 # The rules about colours, each with a selector that leaves out repeated kinds of text.
 COLOUR = {
@@ -99,7 +99,7 @@ def prepare(tab):
 
 def find(tab, size, theme):
     """Return what all rules find at one size of the window and in one theme."""
-    tab.set_viewport_size(size)
+    resize(tab, size)
     tab.evaluate(TWO_FRAMES)  # the page's own scripts have seen the size by then
     rules = {rule: {"enabled": True} for rule in MORE}
     rules["target-size"] = {"enabled": size is PHONE}

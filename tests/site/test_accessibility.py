@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.test_pages import HTML
-from tests.site.visit import PHONE, WIDE, rest, too_wide
+from tests.site.visit import PHONE, WIDE, resize, rest, too_wide
 
 CODE = sorted(
     page.relative_to(HTML).with_suffix("").as_posix()
@@ -44,7 +44,7 @@ def test_axe_sees_a_colour_that_is_too_pale(tab, part):
     assert axe.find_colours(tab, "light")
 
 
-def test_axe_sees_what_is_no_colour(tab):
+def test_axe_finds_more_than_colours(tab):
     tab.goto((HTML / "book/notation.html").as_uri())
     nameless = "document.createElement('button')"
     tab.evaluate(f"document.querySelector('article').prepend({nameless})")
@@ -90,12 +90,12 @@ def test_nothing_moves_for_a_reader_who_wants_it_still(still_page):
 def test_a_page_reflows_and_its_text_takes_more_room(still_page):
     """WCAG 1.4.10, enlarged four times, and 1.4.12, with more space between letters."""
     tab = still_page
-    tab.set_viewport_size(ZOOMED)
+    resize(tab, ZOOMED)
     tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert too_wide(tab)[0] == 0
     tab.add_style_tag(content=SPACING)
     for size in (ZOOMED, WIDE):
-        tab.set_viewport_size(size)
+        resize(tab, size)
         assert tab.evaluate(CUT_OFF) == []
         assert too_wide(tab)[0] == 0
 
@@ -146,7 +146,7 @@ def test_no_key_by_itself_is_a_short_cut(visits, site):
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_the_labs_board_is_less_than_ten_stops_away(visits, site, size):
     tab = visits().tab
-    tab.set_viewport_size(size)
+    resize(tab, size)
     tab.goto(f"{site}book/lab.html", wait_until="networkidle")
     tab.keyboard.press("Tab")
     tab.keyboard.press("Tab")

@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 from tests.site.test_pages import HTML, SOURCES
-from tests.site.visit import NARROWEST, PHONE, WIDE, too_wide
+from tests.site.visit import NARROWEST, PHONE, WIDE, resize, too_wide
 
 CHAPTERS = [s for s in SOURCES if re.match(r"notebooks/\d", s)]
 EXERCISE = next(s for s in SOURCES if s.startswith("notebooks/exercises/"))
@@ -28,13 +28,13 @@ OF_EACH_KIND += ["book/teaching", CHAPTERS[1], CHAPTERS[13], EXERCISE]
 @pytest.mark.parametrize("page", [*OF_EACH_KIND, *EXTRA, "index"])
 def test_page_from_a_folder_and_with_other_fonts(visits, page):
     one = visits(color_scheme="dark")
-    one.tab.set_viewport_size(PHONE)
+    resize(one.tab, PHONE)
     one.tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
     assert one.tab.title().strip()
     one.tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     one.tab.evaluate("document.querySelectorAll('.unfold').forEach(b => b.click())")
     for size in (PHONE, NARROWEST, WIDE):
-        one.tab.set_viewport_size(size)
+        resize(one.tab, size)
         assert too_wide(one.tab) == [0, []], f"{size['width']} pixels"
     assert one.outside(HTML.as_uri()) == []
     assert one.errors == []
@@ -74,7 +74,7 @@ def test_first_stop_of_the_keyboard_leads_past_the_navigation(visits, site):
 def test_every_stop_of_the_keyboard_is_seen(visits, site, size):
     """Each stop of the Tab key, from the top into the text, is visible and marked."""
     one = visits()
-    one.tab.set_viewport_size(size)
+    resize(one.tab, size)
     one.tab.goto(f"{site}{FIRST}.html", wait_until="networkidle")
     for _ in range(80):
         one.tab.keyboard.press("Tab")
@@ -99,7 +99,7 @@ def test_every_stop_of_the_keyboard_is_seen(visits, site, size):
 
 def test_sidebar_opens_and_closes_by_keyboard_on_a_phone(visits, site):
     one = visits()
-    one.tab.set_viewport_size(PHONE)
+    resize(one.tab, PHONE)
     one.tab.goto(f"{site}{FIRST}.html", wait_until="networkidle")
     link = one.tab.locator(".bd-sidebar-primary a.current")
     assert not link.is_visible()

@@ -11,7 +11,7 @@ from tests.site import axe
 from tests.site.test_browser import CHAPTERS, EXTRA
 from tests.site.test_fonts import FONTS, characters
 from tests.site.test_pages import HTML, SOURCES
-from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, too_wide
+from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, resize, too_wide
 
 LEAST, MEGABYTE = 100_000, 1_000_000  # the fonts alone are more than the least
 
@@ -181,7 +181,7 @@ def test_it_does_not_scroll_sideways(opened):
             f"document.documentElement.dataset.theme === '{scheme}'"
         )
         for size in sizes:
-            opened.tab.set_viewport_size(size)
+            resize(opened.tab, size)
             assert too_wide(opened.tab) == [0, []], f"{scheme}, {size['width']} pixels"
         sizes.reverse()  # so that a new theme begins with the present size
     assert opened.errors == []

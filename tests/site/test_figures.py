@@ -23,6 +23,7 @@ from book._extensions import dark_figures
 from book.chromium import served
 from book.drawings import kit
 from tests.conftest import ROOT
+from tests.site.visit import resize
 from vit_book import COLOURS, drawing, use_book_style
 from vit_book.style import book_png
 from vit_steps.notebook import show_image
@@ -117,7 +118,7 @@ def test_a_figure_keeps_its_alt_text_its_size_and_its_caption(outputs):
     assert not outputs[1].find("figure") and outputs[1].find("img")["alt"]
 
 
-def test_a_drawing_stands_in_the_page_with_its_alt_text(outputs):
+def test_a_drawing_is_in_the_page_with_its_alt_text(outputs):
     figure = outputs[2].find("figure")
     svg, caption = figure.find_all(["svg", "figcaption"])
     assert svg["role"] == "img" and svg["aria-label"].startswith('A "square" & more')
@@ -219,7 +220,7 @@ def test_a_drawing_alone_goes_with_the_machine(visits, tmp_path, machine, ink):
 
 @pytest.mark.parametrize("width", [1280, 390, 320])
 def test_drawings_and_captions_fit_the_column(page, width):
-    page.set_viewport_size({"width": width, "height": 900})
+    resize(page, {"width": width, "height": 900})
     boxes = page.evaluate(
         """() => [...document.querySelectorAll('svg.vit-drawing')].map(svg => {
             const box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
@@ -331,6 +332,18 @@ def test_a_hole_of_a_heat_map_shows_the_page():
     assert seen.tolist() == [[255, 0], [0, 255]]
 
 
+def test_a_dark_figure_has_colours_for_a_palette():
+    greys = np.arange(300).reshape(-1, 1)
+    colours = np.hstack([np.repeat(greys % 256, 3, 1), 255 - greys // 256])
+    colours = colours.astype(np.uint8)
+    counts = np.where(greys[:, 0] < 256, 1000, 1)
+    found = dark_figures.few(colours, counts)
+    assert len(np.unique(found, axis=0)) == 256
+    assert (found[:256] == colours[:256]).all(), "what there is much of stays"
+    assert np.abs(found[256:].astype(int) - colours[256:]).max() <= 2
+    assert (dark_figures.few(colours[:9], counts[:9]) == colours[:9]).all()
+
+
 def test_a_picture_from_elsewhere_has_no_dark_one(outputs):
     assert len(outputs[0].find_all("img")) == len(outputs[1].find_all("img")) == 1
 
@@ -418,7 +431,7 @@ def test_a_figure_opens_over_the_page_and_the_page_stays(page, how, close):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width, height", [(1280, 900), (390, 844), (844, 390)])
 def test_an_opened_figure_is_large_and_can_be_seen_whole(page, width, height, theme):
-    page.set_viewport_size({"width": width, "height": height})
+    resize(page, {"width": width, "height": height})
     page.emulate_media(color_scheme=theme)
     page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
     dialog, _ = open_figure(page, "mouse")

@@ -143,7 +143,7 @@ def figure(*boxes, size=(600, 300)):
     return image
 
 
-def test_the_pictures_of_a_figure_are_found_and_its_titles_are_none():
+def test_the_pictures_of_a_figure_are_found_without_its_titles():
     two, below, title = (10, 40, 290, 200), (310, 40, 590, 200), (20, 10, 120, 25)
     found = panels.panels(figure(two, below, title))
     assert [picture.size for picture in found] == [(280, 160)] * 2
@@ -179,7 +179,7 @@ def test_the_cover_is_light_and_has_its_place():
     assert len(figure["alt"]) > 100 and "loading" not in figure.attrs
     assert not figure.find_parent("a"), "a tap on a patch would leave the page"
     static = HTML / "_static"
-    assert len(gzip.compress((static / "cover.js").read_bytes())) < 6_000
+    assert len(gzip.compress((static / "book" / "cover.js").read_bytes())) < 6_000
     assert (static / "cover_data.js").stat().st_size < 70_000
 
 
@@ -329,6 +329,22 @@ def sentence(numbers, asked):
     )
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_forced_colours_the_signs_are_seen(open_page, scheme):
+    tab = open_page(forced_colors="active", color_scheme=scheme)
+    tab.wait_for_selector(".cover-again")
+    for place in (".cover-again", ".beats li"):
+        own, sign = tab.locator(place).first.evaluate("""one => [
+            getComputedStyle(one).backgroundColor,
+            getComputedStyle(one, '::before').backgroundColor]""")
+        assert sign != own and sign != "rgba(0, 0, 0, 0)", place
+    screen = tab.locator(".cover-again").screenshot()
+    with Image.open(BytesIO(screen)) as picture:
+        inner = picture.convert("L").crop((8, 8, picture.width - 8, picture.height - 8))
+        darkest, brightest = inner.getextrema()
+    assert brightest - darkest > 100, "the arrow is there"
+
+
 def said(tab):
     tab.clock.run_for(1_000)
     return tab.locator("figure.cover [role=status]").inner_text()
@@ -426,7 +442,7 @@ def test_the_first_screen_has_what_a_visitor_looks_for(open_page, size, last):
 
 
 def test_its_files_are_loaded_on_no_other_page():
-    own = re.compile(r"_static/(first_page\.css|cover\w*\.js)")
+    own = re.compile(r"_static/(first_page\.css|(?:book/)?cover\w*\.js)")
     assert len(set(own.findall(str(page_soup(PAGE))))) == 3
     for page in ("book/lab", f"notebooks/{CHAPTERS[4].stem}"):
         html = (HTML / f"{page}.html").read_text("utf-8")

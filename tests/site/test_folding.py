@@ -25,6 +25,7 @@ from book._extensions.folding import (
 from book.paper import Paper
 from tests.conftest import CHAPTERS, ROOT, SIDE_ROADS, code_cells
 from tests.site.test_pages import HTML, page_soup
+from tests.site.visit import resize
 
 CELL = dedent(
     '''\
@@ -144,7 +145,7 @@ def test_the_code_and_its_colours_stay():
         assert coloured(folded.replace('<span class="folded">', "")) == coloured(html)
 
 
-def test_a_button_stands_in_the_codes_indentation():
+def test_a_button_has_the_codes_indentation():
     html = with_folds(highlighted(CELL), CELL, folds(CELL))
     assert re.findall(r'<span class="unfold-line">( *)<button', html) == [
         " " * fold.indent for fold in FOUND
@@ -214,7 +215,7 @@ def test_a_cell_with_words_of_its_own_keeps_them():
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_the_code_of_a_figure_stands_below_it(path):
+def test_the_code_of_a_figure_is_below_it(path):
     page = page_soup(f"notebooks/{path.stem}")
     for fold in page.select("div.cell > details.hide"):
         words = fold.summary.get_text().strip()
@@ -348,7 +349,7 @@ def test_the_switch_leaves_what_is_read_where_it_is(chapter):
 
 @pytest.mark.parametrize("wide", [390, 1280])
 def test_the_mark_of_a_figures_code_is_beside_it_and_says_what_it_is(chapter, wide):
-    chapter.set_viewport_size({"width": wide, "height": 800})
+    resize(chapter, {"width": wide, "height": 800})
     for fold in chapter.locator(FIGURE).all():
         mark = fold.locator("summary")
         box = mark.bounding_box()

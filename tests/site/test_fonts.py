@@ -185,7 +185,7 @@ def test_fonts_come_from_the_book_on_every_machine(tab):
 
 
 @in_all_fonts
-def test_the_map_brings_its_letters_where_it_stands_alone(tab):
+def test_the_map_opened_alone_has_its_letters(tab):
     tab.goto((ROOT / "book" / "_assets" / "model.svg").as_uri())
     tab.evaluate("document.fonts.ready")
     for selector in (".name", ".shape"):

@@ -19,7 +19,8 @@ IS_A_FORMULA = re.compile('class="math[ "]')
 PAGES = [
     s for s in SOURCES if IS_A_FORMULA.search((HTML / f"{s}.html").read_text("utf-8"))
 ]
-NOT_DRAWN = "\u2061\u200b\n "  # a function is applied, a line may break, spaces
+# invisible: function application, break of a line, spaces
+NOT_DRAWN = "\u2061\u200b\n "
 
 
 def test_a_formula_is_what_a_screen_reader_can_read():

@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.bundles import bundled
 from tests.site.conftest import in_all_fonts
-from tests.site.visit import PHONE, WIDE, rest
+from tests.site.visit import PHONE, WIDE, resize, rest
 from vit_steps import VisionTransformer
 from vit_steps.attention_maps import (
     attention_rollout,
@@ -694,7 +694,7 @@ def insides(look):
 def fresh(visits, site):
     """The lab in its first state, in a tab that a test may change."""
     tab = visits().tab
-    tab.set_viewport_size({"width": 1280, "height": 720})
+    resize(tab, {"width": 1280, "height": 720})
     tab.goto(site + PAGE)
     panel(tab, "attention").and_(tab.locator("[data-state=open]")).wait_for()
     tab.add_script_tag(content=bundled("in_page.js"))
@@ -785,7 +785,7 @@ def answered(look):
     return found and int(found[1])
 
 
-def test_bets_come_out_as_they_say_and_say_what_is_so(fresh):
+def test_bets_come_out_as_their_texts_say(fresh):
     look = panel(fresh, "attention")
     card = look.locator(".vl-challenge")
     for title, (right, before, after) in BETS.items():
@@ -974,6 +974,10 @@ def test_a_pressed_map_opens_its_head_in_numbers(fresh):
     fresh.mouse.click(*patch_at(fresh, 3, 4))
     look.get_by_role("button", name="block 2, head 1:").click()
     assert inside.locator("h3").inner_text() == "Inside block 2, head 1"
+    expect(inside.locator("tr").last).not_to_be_in_viewport()
+    look.get_by_role("button", name="Its numbers").click()
+    expect(inside.locator("tr").last).to_be_in_viewport()
+    expect(inside.get_by_role("button", name="softmax")).to_be_focused()
     assert "The patch in row 3, column 4 asks" in inside.inner_text()
     image = torch.tensor(fresh.evaluate("[...vitLab.source.image()]"))
     products, weights, brought = heads_numbers(
@@ -1081,7 +1085,7 @@ def test_a_link_carries_the_state_without_filling_the_history(fresh):
     assert pressed.startswith("block 2, head 1:")
 
 
-def test_what_a_link_asks_for_in_vain_is_said(fresh):
+def test_unknown_parts_of_a_link_are_named(fresh):
     look = panel(fresh, "attention")
     fresh.evaluate("location.hash = 'digit=12&shuffle=1&colour=red'")
     drawn(fresh)
@@ -1128,7 +1132,7 @@ STAGE = (".vl-board", ".vl-maps", ".vl-bars", ".vl-answer", ".vl-accuracy")
 
 @pytest.mark.parametrize("size", [(1280, 720), (1366, 768), (1920, 1080)])
 def test_image_maps_and_answer_are_on_one_screen(fresh, size):
-    fresh.set_viewport_size({"width": size[0], "height": size[1]})
+    resize(fresh, {"width": size[0], "height": size[1]})
     drawn(fresh)
     assert fresh.evaluate("scrollY") == 0
     for part in (*STAGE, ".vl-challenge", ".vl-toolbar"):
@@ -1342,7 +1346,7 @@ def test_search_is_at_hand_beside_a_hidden_sidebar(fresh):
     expect(fresh.get_by_placeholder("Search")).to_be_focused()
 
 
-def test_what_a_finger_presses_is_large_enough(browser, site):
+def test_buttons_are_large_enough_for_a_finger(browser, site):
     context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
     tab = context.new_page()
     tab.goto(site + PAGE)
@@ -1752,7 +1756,7 @@ def test_a_finger_drags_the_digit_on_a_phone(browser, site):
     context.close()
 
 
-def test_lab_opens_from_a_folder_and_asks_nobody(browser):
+def test_lab_opens_from_a_folder_without_a_request(browser):
     tab, requests = browser.new_page(), []
     tab.on("request", lambda request: requests.append(request.url))
     tab.goto((ROOT / "_build" / "html" / PAGE).as_uri())
@@ -1802,7 +1806,7 @@ def test_opening_moves_nothing_and_nothing_is_cut_or_scrolls(browser, site):
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
     opens_in_peace(tab, site + PAGE)
     for width in (1440, 1280, 768, 390, 360, 320):
-        tab.set_viewport_size({"width": width, "height": 900})
+        resize(tab, {"width": width, "height": 900})
         drawn(tab)
         assert tab.evaluate(CUT) == [], width
         page = "document.documentElement"

@@ -24,7 +24,7 @@ p { margin: 0 }
 """
 
 
-def test_rules_for_what_is_nowhere_are_left_out(tmp_path):
+def test_unused_rules_are_left_out(tmp_path):
     (tmp_path / "_static").mkdir()
     (tmp_path / "page.html").write_text('<p class="card" id="top"></p>')
     (tmp_path / "first.css").write_text(

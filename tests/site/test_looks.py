@@ -6,16 +6,19 @@ Needs _build/html from `make book`; tests in a browser are skipped without one.
 import itertools
 import re
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image
+from sphinx.errors import ExtensionError
 
 from book._extensions import no_break_spaces, pictures
+from book._extensions.model_map import drawing
 from book._extensions.repository import Repository
 from tests.conftest import ROOT, read
 from tests.site.conftest import in_all_fonts
 from tests.site.test_pages import HTML, SOURCES, page_soup, soup
-from tests.site.visit import WIDE
+from tests.site.visit import WIDE, resize
 
 SITE = Repository.of(ROOT).pages
 CHAPTERS = sorted(s for s in SOURCES if re.match(r"notebooks/\d", s))
@@ -32,7 +35,7 @@ def links_of(page):
 
 
 @every_chapter
-def test_the_map_stands_under_the_title_with_one_part_lit(chapter):
+def test_the_map_is_under_the_title_with_one_part_lit(chapter):
     links = links_of(chapter)
     numbers = [int(link["data-chapter"]) for link in links]
     assert sorted(numbers) == list(range(len(CHAPTERS)))
@@ -47,6 +50,17 @@ def test_the_map_stands_under_the_title_with_one_part_lit(chapter):
 def test_the_map_on_the_first_page_lights_nothing():
     assert len(links_of("book/intro")) == len(CHAPTERS)
     assert not page_soup("book/intro").select(".model-map .lit, .has-lit")
+
+
+def test_a_chapter_without_a_place_on_the_map_is_named():
+    new = f"notebooks/{len(CHAPTERS)}_talking_heads"
+    app = SimpleNamespace(
+        env=SimpleNamespace(found_docs={*CHAPTERS, new}),
+        builder=SimpleNamespace(get_relative_uri=lambda page, other: other),
+    )
+    wanted = f'no place, expected a link with data-chapter="{len(CHAPTERS)}"'
+    with pytest.raises(ExtensionError, match=wanted):
+        drawing(app, new)
 
 
 def test_an_exercise_has_no_map():
@@ -75,7 +89,7 @@ def test_the_map_is_described():
 
 
 @pytest.mark.parametrize("page", ["book/intro", *CHAPTERS])
-def test_no_id_stands_twice(page):
+def test_no_id_occurs_twice(page):
     document = page_soup(page)
     counted = Counter(tag["id"] for tag in document.find("article").find_all(id=True))
     assert [name for name, times in counted.items() if times > 1] == []
@@ -85,7 +99,7 @@ def test_no_id_stands_twice(page):
 def open_page(visits, site):
     def tab_with(page, size=WIDE, **options):
         tab = visits(**options).tab
-        tab.set_viewport_size(size)
+        resize(tab, size)
         tab.goto(f"{site}{page}.html")
         return tab
 
@@ -121,7 +135,7 @@ TEXTS = """() => [...document.querySelectorAll('.model-map text')]
 def test_what_is_written_on_the_map_fits_its_box(open_page):
     tab = open_page("book/intro")
     for width in (1440, 1280, 768, 390, 360, 320):
-        tab.set_viewport_size({"width": width, "height": 900})
+        resize(tab, {"width": width, "height": 900})
         check_that_the_map_is_legible(tab, width)
 
 
@@ -214,7 +228,7 @@ def test_nothing_moves_on_the_map(open_page):
 @pytest.mark.parametrize("width", [1280, 390, 320])
 def test_a_line_says_which_chapter_it_is_and_opens_the_map(open_page, width):
     tab = open_page(CHAPTERS[4])
-    tab.set_viewport_size({"width": width, "height": 900})
+    resize(tab, {"width": width, "height": 900})
     line = tab.locator(".chapter-line > summary")
     assert line.inner_text() == f"Chapter 4 of {len(CHAPTERS) - 1} · map of the model"
     assert tab.locator(".chapter-line").bounding_box()["height"] <= 30
@@ -374,7 +388,7 @@ def test_a_picture_of_each_sort(tmp_path):
 
 def test_a_picture_keeps_its_shape_on_a_phone(open_page):
     tab = open_page(CHAPTERS[2])
-    tab.set_viewport_size({"width": 390, "height": 844})
+    resize(tab, {"width": 390, "height": 844})
     ratios = tab.evaluate(
         """() => [...document.querySelectorAll('img.only-light')].map(image => {
             const style = getComputedStyle(image);
@@ -395,7 +409,7 @@ def test_a_picture_keeps_its_shape_on_a_phone(open_page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_tables_of_cells_look_like_those_of_the_text(open_page, scheme):
     tab = open_page(CHAPTERS[1], color_scheme=scheme)
-    tab.set_viewport_size({"width": 390, "height": 844})
+    resize(tab, {"width": 390, "height": 844})
     of_text, of_cells = tab.evaluate(
         """() => ['table:not(.vit-table)', 'table.vit-table'].map(kind => {
             const cell = document.querySelector(`article ${kind} td`);

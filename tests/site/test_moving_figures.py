@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from book.drawings.position_similarity import POWER
 from tests.conftest import ROOT, code_cells
-from tests.site.visit import NARROWEST, PHONE, WIDE
+from tests.site.visit import NARROWEST, PHONE, WIDE, resize
 from vit_steps.attention import scaled_dot_product_attention
 from vit_steps.attention_maps import mask_patches
 from vit_steps.cost import attention_cost, token_count
@@ -61,7 +61,7 @@ def visit(visits, site):
     def at(name, size=WIDE, page=None, **options):
         opened.append(visits(**options))
         tab = opened[-1].tab
-        tab.set_viewport_size(size)
+        resize(tab, size)
         return figure_in(tab, f"{site}{page or CHAPTERS[name]}.html", name)
 
     yield at
@@ -205,7 +205,7 @@ def test_its_name_is_short_and_says_its_state(visit, name):
 
 def test_it_fits_and_its_targets_are_large_enough_for_a_finger(moving):
     figure, _ = moving
-    figure.page.set_viewport_size(NARROWEST)
+    resize(figure.page, NARROWEST)
     around = figure.bounding_box()
     for target in figure.locator("button, select, input, [role=slider]").all():
         box = target.bounding_box()
@@ -215,6 +215,15 @@ def test_it_fits_and_its_targets_are_large_enough_for_a_finger(moving):
         assert around["x"] - 1 <= box["x"]
         assert box["x"] + box["width"] <= around["x"] + around["width"] + 9
     assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 9.5
+
+
+def test_a_sliders_steps_lead_to_its_last_number(moving):
+    figure, _ = moving
+    for slider in figure.locator("input[type=range]").all():
+        low, high, step = (
+            float(slider.get_attribute(name)) for name in ("min", "max", "step")
+        )
+        assert (high - low) / step == round((high - low) / step), (low, high, step)
 
 
 SIZES_OF_LETTERS = """figure => {
@@ -227,7 +236,7 @@ SIZES_OF_LETTERS = """figure => {
 
 def test_a_low_window_shows_it_whole_and_legibly(moving):
     figure, _ = moving
-    figure.page.set_viewport_size({"width": 1366, "height": 650})
+    resize(figure.page, {"width": 1366, "height": 650})
     room = figure.bounding_box()["height"]
     assert room <= 615, "with its buttons, below the bar of the page"
     assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 10
@@ -237,7 +246,7 @@ def test_it_needs_no_more_room_once_it_moves(moving):
     figure, _ = moving
     figure.evaluate(LEAVE_IT_ALONE_IN_ITS_ARTICLE)
     for size in (WIDE, PHONE, NARROWEST):
-        figure.page.set_viewport_size(size)
+        resize(figure.page, size)
         before = figure.evaluate(HEIGHT_WITHOUT_SCRIPTS)
         heights = figure.evaluate(HEIGHTS_AS_IT_IS_USED)
         assert len(heights) > 12
@@ -318,7 +327,7 @@ def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
 
 
 @every_figure
-def test_whoever_wants_no_motion_gets_steps(visit, name):
+def test_a_reader_who_wants_no_motion_gets_steps(visit, name):
     figure = visit(name, reduced_motion="reduce")
     assert figure.get_by_role("button", name="Play").count() == 0
     moving = figure.evaluate(
@@ -381,7 +390,7 @@ def lying(figure, part):
 
 
 def test_the_bill_is_the_packages(visit):
-    from book.drawings.bill import MODELS, PATCHES
+    from book.drawings.bill import MODELS, PATCHES, SIDES
 
     figure = visit("bill", reduced_motion="reduce")
     billed(figure, "ViT-B", 224, 16)
@@ -394,12 +403,13 @@ def test_the_bill_is_the_packages(visit):
         expect(figure.locator("button[aria-pressed=true]")).to_have_text(model)
         billed(figure, model, 224, 1)
     figure.get_by_role("slider", name="image").focus()
-    for key, image in (("End", 2048), ("Home", 32), ("ArrowRight", 64)):
+    low, high, step = SIDES
+    for key, image in (("End", high), ("Home", low), ("ArrowRight", low + step)):
         figure.page.keyboard.press(key)
         billed(figure, "ViT-H", image, 1)
     figure.get_by_role("slider", name="patch").focus()
     figure.page.keyboard.press("Home")
-    billed(figure, "ViT-H", 64, 32)
+    billed(figure, "ViT-H", low + step, 32)
     expect(figure.get_by_role("button", name="Back")).to_have_attribute(
         "aria-disabled", "true"
     )
@@ -419,15 +429,22 @@ def test_the_bill_grows_by_a_number_one_can_remember(visit):
 
 
 def test_the_bill_says_where_both_parts_are_equal(visit):
+    from book.drawings.bill import MODELS, SIDES
+
     figure = visit("bill", reduced_motion="reduce")
     image = figure.get_by_role("slider", name="image")
-    for model, side in (("ViT-S", "768"), ("ViT-B", "1,086"), ("ViT-L", "1,254")):
+    low, _, step = SIDES
+    for model, side in (("ViT-S", 768), ("ViT-B", 1086), ("ViT-L", 1254)):
         press(figure, model)
-        said = f"in patches of 16, at an image side of {side}."
+        said = f"in patches of 16, at an image side of {side:,}."
         assert written(figure, "equal") == said
-        image.fill(str(round(int(side.replace(",", "")) / 32) * 32))
+        linear = 6 * MODELS[model][0]
+        assert (side / 16) ** 2 + 1 == pytest.approx(linear, rel=2e-3)
+        near = low + round((side - low) / step) * step
+        image.fill(str(near))
         square, band = (lying(figure, f"area-{n}") for n in QUADRATIC_AND_LINEAR)
-        assert square[2] == pytest.approx(band[2], rel=0.03)
+        quadratic = token_count(near, 16) + 1
+        assert band[2] / square[2] == pytest.approx(linear / quadratic, rel=1e-3)
 
 
 def test_more_tokens_never_look_like_less(visit):
@@ -508,7 +525,7 @@ def shown_patches(figure, name):
     )
 
 
-def test_each_block_leaves_of_the_cat_what_its_tokens_tell(visit):
+def test_the_cat_shows_what_each_block_leaves_of_its_tokens(visit):
     from book.drawings.residual_stream import BLOCKS, LEFT, STACKS, WIDE, stacks
 
     figure = visit("residual_stream", reduced_motion="reduce")
@@ -1300,7 +1317,7 @@ def flowing(shared):
 
 @pytest.fixture(scope="module")
 def every_step():
-    """What the model hands from part to part for each picture, in float64."""
+    """The tensors that the model hands from part to part, for each picture."""
     from book.drawings.data_flow import PICTURES
     from vit_steps import VisionTransformer, data
     from vit_steps.checkpoint import read_checkpoint
@@ -2134,7 +2151,7 @@ def made(figure, first, place, alone=False):
     )
 
 
-def test_an_output_is_made_of_what_pytorch_makes_it_of(visit):
+def test_an_output_is_made_of_the_same_tokens_as_pytorchs(visit):
     figure = visit("made_of", reduced_motion="reduce")
     output = figure.get_by_role("slider", name="output, batch_first left out")
     first = figure.get_by_role("slider", name="token 0 of image 1")

@@ -10,7 +10,7 @@ from book._extensions.repository import Repository
 from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.test_pages import HTML
-from tests.site.visit import PHONE, WIDE, Visit, too_wide
+from tests.site.visit import PHONE, WIDE, Visit, resize, too_wide
 
 SITE = Repository.of(ROOT).pages
 PATH = urlsplit(SITE).path
@@ -45,7 +45,7 @@ def answer(route):
 def test_a_lost_reader_finds_the_way(browser, size):
     visit = Visit(browser, color_scheme="light", reduced_motion="reduce")
     visit.context.route("**/*", answer)
-    visit.tab.set_viewport_size(size)
+    resize(visit.tab, size)
     visit.tab.goto(f"{SITE}notebooks/no/such/page.html", wait_until="networkidle")
     [of_the_page_itself] = visit.errors
     assert "404" in of_the_page_itself

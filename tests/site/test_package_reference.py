@@ -163,7 +163,7 @@ def test_a_shape_and_an_error_in_a_line_are_sections():
     assert lines == [*opened, "    ValueError: with the name, if"]
 
 
-def test_what_stands_beside_a_field_is_its_description():
+def test_the_comment_beside_a_field_is_its_description():
     lines = ["A device.", "", "Raises: ValueError if"]
     describe_fields(None, "class", "name", Accelerator, None, lines)
     assert lines[2] == "Args:" and lines[5:] == ["", "Raises: ValueError if"]

@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.bundles import bundled
 from tests.site.test_pages import HTML
-from tests.site.visit import PHONE, WIDE
+from tests.site.visit import PHONE, WIDE, resize
 from vit_book import PHOTOS, photo
 from vit_steps.data import normalize
 from vit_steps.pretrained.focus_vit import focus_vit
@@ -51,7 +51,7 @@ def visit(visits):
 @pytest.fixture
 def stage(visit, site):
     """The stage in its first state, with the stand-in."""
-    visit.tab.set_viewport_size({"width": 1280, "height": 720})
+    resize(visit.tab, {"width": 1280, "height": 720})
     open_stage(visit.tab, site)
     load(visit.tab)
     return visit.tab
@@ -120,7 +120,7 @@ def test_a_copy_without_the_model_says_so(visit, site):
 
 
 def test_a_visitor_learns_what_a_token_is(visit, site, tmp_path):
-    visit.tab.set_viewport_size({"width": 1280, "height": 720})
+    resize(visit.tab, {"width": 1280, "height": 720})
     open_stage(visit.tab, site)
     gate = visit.tab.locator(".vp-gate-words")
     expect(gate).to_contain_text("8 × 8 patches, and gives back 384 numbers for each")
@@ -362,7 +362,7 @@ def test_ones_own_picture_is_cut_square_the_right_way_up(stage, tmp_path, turned
     assert looks(stage)[-1]["side"] == 112
 
 
-def test_what_is_no_picture_is_refused_with_a_sentence(stage):
+def test_other_files_are_refused_with_a_sentence(stage):
     told = stage.locator(".vl-told")
     upload(stage, "notes.txt", b"hello", "text/plain")
     expect(told).to_contain_text("“notes.txt” is not a picture.")
@@ -394,7 +394,7 @@ def test_a_picture_can_be_dropped_and_pasted(stage, tmp_path):
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_axe_finds_nothing_in_the_stage(visits, site, size, theme):
     tab = visits(alone=True, color_scheme=theme).tab
-    tab.set_viewport_size(size)
+    resize(tab, size)
     open_stage(tab, site, "#stage=photograph&other=coffee&off=4,7.3&head=7.3&view=head")
     load(tab)
     settled(tab)
@@ -410,14 +410,14 @@ def test_nothing_is_wider_than_the_window(stage):
     settled(stage)
     page = "document.documentElement"
     for width in (1440, 1280, 999, 768, 619, 390, 360, 320):
-        stage.set_viewport_size({"width": width, "height": 800})
+        resize(stage, {"width": width, "height": 800})
         stage.evaluate("() => new Promise(requestAnimationFrame)")
         assert stage.evaluate(f"{page}.scrollWidth - {page}.clientWidth") == 0, width
 
 
 def test_targets_are_large_enough_for_a_finger(visits, site):
     tab = visits(alone=True, has_touch=True, is_mobile=True).tab
-    tab.set_viewport_size(PHONE)
+    resize(tab, PHONE)
     open_stage(tab, site, "#stage=photograph&off=7.3&head=7.3&view=head&hidden=3")
     load(tab)
     settled(tab)
@@ -435,7 +435,7 @@ def test_targets_are_large_enough_for_a_finger(visits, site):
 
 def test_a_finger_asks_and_hides(visits, site):
     tab = visits(alone=True, has_touch=True, is_mobile=True).tab
-    tab.set_viewport_size(PHONE)
+    resize(tab, PHONE)
     open_stage(tab, site)
     load(tab)
     patches = tab.locator(".vp-patches")

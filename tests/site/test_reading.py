@@ -18,7 +18,7 @@ from tests.conftest import ROOT, code_cells
 from tests.site.test_folding import text_of
 from tests.site.test_looks import CHAPTERS
 from tests.site.test_pages import page_soup
-from tests.site.visit import NARROWEST, PHONE, WIDE
+from tests.site.visit import NARROWEST, PHONE, WIDE, resize
 
 EXERCISES = "notebooks/exercises/04_scaled_dot_product_attention"
 every_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
@@ -36,7 +36,7 @@ def tab(browser):
 @pytest.fixture
 def opened(tab, site):
     def at(page, size=WIDE):
-        tab.set_viewport_size(size)
+        resize(tab, size)
         tab.goto(f"{site}{page}.html")
         tab.evaluate("document.fonts.ready")
         return tab
@@ -49,7 +49,7 @@ def opened(tab, site):
 
 @pytest.fixture(scope="module", params=CHAPTERS)
 def desk(request, tab, site):
-    tab.set_viewport_size(WIDE)
+    resize(tab, WIDE)
     tab.goto(f"{site}{request.param}.html")
     tab.evaluate("document.fonts.ready")
     return tab
@@ -71,6 +71,17 @@ def test_a_line_of_prose_has_66_to_75_letters(desk):
 
 SMALLEST_CODE = """() => Math.min(...[...document.querySelectorAll('div.highlight pre')]
     .map(code => parseFloat(getComputedStyle(code).fontSize)))"""
+
+
+def test_a_resized_page_is_measured_when_its_contents_have_slid_in(opened):
+    """This holds however long they take."""
+    tab = opened(CHAPTERS[4], PHONE)
+    tab.add_style_tag(content="* { transition-duration: 1000s !important }")
+    resize(tab, WIDE)
+    width = "document.querySelector('article').getBoundingClientRect().width"
+    measured = tab.evaluate(width)
+    tab.add_style_tag(content="* { transition: none !important }")
+    assert measured == tab.evaluate(width)
 
 
 @pytest.mark.parametrize("page", [CHAPTERS[4], CHAPTERS[7], EXERCISES, "book/package"])

@@ -17,7 +17,7 @@ from book._extensions.sections import Section, sections_of, sentences
 from tests.site import axe
 from tests.site.test_browser import CHAPTERS
 from tests.site.test_pages import HTML
-from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, too_wide
+from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, resize, too_wide
 
 SEARCH = FOLDER / "search"
 FIRST = "notebooks/02_patch_embedding"
@@ -726,13 +726,13 @@ ICON_AND_WORDS = """place => {
     ("page", "place"),
     [("search", ".bd-search-container"), ("book/notation", ".search-button__wrapper")],
 )
-def test_the_magnifier_stands_beside_the_words(visits, page, place):
+def test_the_magnifier_is_beside_the_words(visits, page, place):
     tab = dialog_on(visits, page).tab
     tab.evaluate(
         "document.querySelector('.search-button__wrapper').classList.add('show')"
     )
     for size in (WIDE, PHONE):
-        tab.set_viewport_size(size)
+        resize(tab, size)
         assert tab.evaluate(ICON_AND_WORDS, place) >= 4, size
 
 
@@ -744,7 +744,7 @@ def test_axe_finds_nothing_in_what_was_found(visits, page):
     one.tab.locator("form.bd-search input:focus").fill("cls_token")
     expect(one.tab.locator(".search-group").first).to_be_visible()
     for size in (WIDE, PHONE, NARROWEST):
-        one.tab.set_viewport_size(size)
+        resize(one.tab, size)
         assert too_wide(one.tab)[0] == 0
     axe.prepare(one.tab)
     for size in (WIDE, PHONE):

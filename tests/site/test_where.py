@@ -1,4 +1,4 @@
-"""Where a reader is: the contents panel, the chapters read, and the way back.
+"""The reader's place: the contents panel, the chapters read, and the way back.
 
 Needs _build/html from `make book`; skipped where there is no browser.
 """
@@ -6,7 +6,7 @@ Needs _build/html from `make book`; skipped where there is no browser.
 import pytest
 
 from tests.site.test_pages import HTML
-from tests.site.visit import Visit, rest
+from tests.site.visit import Visit, resize, rest
 
 CHAPTER = "notebooks/04_scaled_dot_product_attention"
 OTHER = "notebooks/05_multi_head_attention"
@@ -36,7 +36,7 @@ def visit(request, browser, site):
     """A browser that has kept nothing, and pages from a server or from a folder."""
     one = Visit(browser, color_scheme="light")
     one.site = site if request.param == "server" else f"{HTML.as_uri()}/"
-    one.tab.set_viewport_size(DESK)
+    resize(one.tab, DESK)
     yield one
     assert one.errors == []
     one.context.close()
@@ -55,7 +55,7 @@ def to_section(tab, anchor, kept=True):
 @pytest.mark.parametrize("page", [CHAPTER, "notebooks/13_swin_and_deit"])
 def test_the_contents_follow_the_reader(visits, site, page):
     tab = visits().tab
-    tab.set_viewport_size(DESK)
+    resize(tab, DESK)
     tab.goto(f"{site}{page}.html", wait_until="networkidle")
     height = tab.evaluate("document.documentElement.scrollHeight")
     for share in (0.3, 0.5, 0.7, 0.9, 0.4):

@@ -23,7 +23,7 @@ class Visit:
         self.tab.goto("about:blank")
         self.tab.mouse.up()
         self.tab.mouse.move(0, 0)
-        self.tab.set_viewport_size(WIDE)
+        resize(self.tab, WIDE)
         self.tab.emulate_media(
             media="null",
             color_scheme=self.options.get("color_scheme", "light"),
@@ -43,6 +43,20 @@ class Visit:
 
     def outside(self, base):
         return [u for u in self.requests if not u.startswith((base, "data:", "blob:"))]
+
+
+END_TRANSITIONS = """() => document.getAnimations()
+    .filter(one => one instanceof CSSTransition).forEach(one => one.finish())"""
+
+
+def resize(tab, size):
+    """Give the window a size, and the page the places that it will have in it.
+
+    The contents slide in beside the text when a window becomes wide. Until they have
+    arrived, the text is wider than it will be, and so are its figures.
+    """
+    tab.set_viewport_size(size)
+    tab.evaluate(END_TRANSITIONS)
 
 
 def rest(tab, milliseconds):

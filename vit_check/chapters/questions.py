@@ -19,7 +19,7 @@ def found(
     """Return the questions of all chapters.
 
     Args:
-        taken: from a chapter's questions to what is read in their place.
+        taken: returns what is read in place of a chapter's questions.
     """
     found: dict[str, ValueCheck] = {}
     for chapter in iter_modules(chapters.__path__, f"{chapters.__name__}."):

@@ -1,8 +1,8 @@
 """Asking a judge in another process, instead of judging here.
 
-Who grades does not trust a notebook: its code shares a process with the check and can
-change it. So the notebook's process only runs the answer, on inputs it is sent, and
-sends back what came out.
+A grader does not trust a notebook, because its code shares a process with the check and
+can change it. So the notebook's process only runs the answer, on inputs that the judge
+sends, and sends back the outputs.
 """
 
 import socket

@@ -1,7 +1,7 @@
-"""A check: inputs are made, an answer is observed on them, the record is judged.
+"""A check: it makes inputs, observes an answer on them, and judges the record.
 
-The three are apart, and what passes between them is plain data, so that the judging
-can be done in another process than the one that runs the answer.
+The three steps are separate, and only plain data pass between them, so that the judging
+can happen in another process than the one that runs the answer.
 """
 
 import os
@@ -24,16 +24,16 @@ SEED = 20101192
 Case = list[Any]
 Answered = Iterable[tuple[Case, Record]]
 
-# What may come of any mistake, so that another case may show which it is.
+# Findings that any mistake can cause; another case may show which mistake it is.
 RAISED = ("raises", "raises alone", "batch of one")
 
 
 class Check:
-    """A callable that refuses wrong answers: base of those for functions and modules.
+    """A callable that refuses wrong answers: base of checks of functions and modules.
 
     Args:
         name: of the check, and of what the answer is to be.
-        signature: what an answer looks like, said to whoever gave something else.
+        signature: what an answer looks like, for a student who gave something else.
         mistakes: known-wrong answers, the likeliest first.
         hints: three sentences, each saying more than the one before.
     """
@@ -76,12 +76,12 @@ class Check:
     def examine(
         self, answer: Any, sizes: Mapping[str, Any], seed: int = SEED
     ) -> Finding | None:
-        """What is wrong with an answer; None if nothing is.
+        """Return what is wrong with an answer; None if nothing is.
 
         Raises:
             Misused: if ``sizes`` are not those the check can use.
         """
-        if torch.get_default_device().type != "cpu":  # where cases and references are
+        if torch.get_default_device().type != "cpu":  # so are the cases
             with torch.device("cpu"):
                 return self.examine(answer, sizes, seed)
         check = self.form_for(answer)
@@ -91,7 +91,7 @@ class Check:
             return check.verdict(records)
 
     def records(self, answer: Any, cases: Iterable[Case]) -> Answered:
-        """Yield each case with the answer's record, until one comes to no end."""
+        """Yield each case with the answer's record; stop after one that did not end."""
         for case in cases:
             record = self.record(answer, case)
             yield case, record
@@ -99,7 +99,7 @@ class Check:
                 return
 
     def _asked(self, answer: Any, sizes: Mapping[str, Any]) -> Finding | None:
-        """What a judge in another process finds wrong with it."""
+        """Return what a judge in another process finds wrong with the answer."""
         form = self.form_for(answer)
         kinds = [name for name, each in self.forms.items() if each is form]
         if sizes or not kinds:
@@ -115,10 +115,10 @@ class Check:
         )
 
     def verdict(self, records: Answered) -> Finding | None:
-        """What is wrong with an answer, given its record on each case.
+        """Return what is wrong with an answer, given its record on each case.
 
-        Where an error is raised, which may come of any mistake, another case may show
-        which it is.
+        An error can have any cause, so if one was raised, the other cases are looked at
+        for the mistake behind it.
         """
         known = {mistake.name for mistake in self.mistakes} | {"built in"}
         raised: tuple[Finding, Case] | None = None
@@ -135,25 +135,25 @@ class Check:
         return None if raised is None else self.told(*raised, passed)
 
     def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
-        """A finding as it is said, knowing on which cases the answer is right."""
+        """Return a finding in its final words, to which ``passed`` cases may add."""
         return finding
 
     @property
     def asked_as(self) -> str:
-        """The name under which a judge knows it."""
+        """The name by which a judge knows this check."""
         return self.name
 
     @property
     def forms(self) -> Mapping[str, "Check"]:
-        """The checks for the kinds of answers that a judge takes, by name."""
+        """The checks that a judge may be asked for, by the kind of answer they take."""
         return {"itself": self}
 
     def form_for(self, answer: Any) -> "Check":
-        """That for this kind of answer."""
+        """Return the check for this kind of answer."""
         return self
 
     def record(self, answer: Any, case: Case) -> Record:
-        """The answer's record, or what kept it from having one."""
+        """Return the record of an answer, or the trouble that prevented one."""
         if not callable(answer):
             kind = type(answer).__name__
             return _trouble("not callable", f"got {kind}, expected {self.signature}")
@@ -163,21 +163,21 @@ class Check:
             return _trouble(trouble.mistake, self.about(answer) + trouble.sentence)
 
     def about(self, answer: Any) -> str:
-        """What is to be said of a kind of answer before what it raised."""
+        """Return the words that go in front of an error that this answer raised."""
         return ""
 
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
-        """Inputs, as plain data."""
+        """Yield inputs, as plain data."""
         raise NotImplementedError
 
     def observe(self, answer: Any, case: Case) -> Record:
-        """Run the answer on a case. Knows nothing of right and wrong."""
+        """Run the answer on a case, without knowing what is right."""
         raise NotImplementedError
 
     def judge(
         self, case: Case, record: Record, answered: Answered = ()
     ) -> Finding | None:
-        """What is wrong with a record; None if nothing is. Does not run the answer.
+        """Return what is wrong with a record, or None, without running the answer.
 
         Args:
             answered: all cases with their records, where a check looks at them at once.

@@ -1,4 +1,4 @@
-"""Two outputs side by side, and the difference in words."""
+"""Compare two outputs, and say in words how they differ."""
 
 import itertools
 import math
@@ -9,7 +9,8 @@ from torch import Tensor
 
 from vit_check.engine.verdict import Finding
 
-# The largest difference that is rounding, relative to the largest number expected.
+# The largest difference that counts as rounding, relative to the largest expected
+# number.
 TOLERANCE = {
     torch.float64: 1e-6,
     torch.float32: 3e-5,
@@ -19,7 +20,7 @@ TOLERANCE = {
 
 
 def same(got: Any, expected: Any) -> bool:
-    """Whether two plain values are equal but for rounding."""
+    """Return whether two plain values are equal up to rounding."""
     if isinstance(expected, Tensor):
         return (
             isinstance(got, Tensor)
@@ -44,9 +45,10 @@ def same(got: Any, expected: Any) -> bool:
 
 
 def is_telling(got: Any, expected: Any) -> bool:
-    """Whether what is wrong in an output can hardly come of more than one mistake.
+    """Return whether an output is wrong in a way that points to a single mistake.
 
-    NaN, True or False, nothing at all, and one number in all places come of many.
+    Many mistakes can lead to NaN, to True or False, to nothing at all, or to the same
+    number everywhere.
     """
     if isinstance(got, Tensor):
         if got.dtype == torch.bool or got.is_complex():
@@ -70,7 +72,7 @@ def is_telling(got: Any, expected: Any) -> bool:
 def difference(
     got: Any, expected: Any, shape: str = "", what: str = "the output"
 ) -> Finding | None:
-    """The first difference between two plain values, for a student to read.
+    """Return the first difference between two plain values, for a student to read.
 
     Args:
         shape: the shape's letters, such as "(B, N, D)", to say beside its numbers.
@@ -120,10 +122,8 @@ def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> F
     text = (
         f"{what} has shape {tuple(got.shape)}, expected {tuple(expected.shape)}{called}"
     )
-    for order in _orders(expected):
-        turned = expected.permute(order)
-        if turned.shape == got.shape and _close(got, turned).all():
-            return Finding("axes", f"{text}: the numbers are right, the axes swapped")
+    if _swapped(got, expected):
+        return Finding("axes", f"{text}: the numbers are right, the axes swapped")
     if (
         got.numel() == expected.numel()
         and _close(got.reshape(expected.shape), expected).all()
@@ -135,18 +135,14 @@ def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> F
 def _value_difference(
     got: Tensor, expected: Tensor, close: Tensor, what: str
 ) -> Finding:
-    if got.dtype == torch.bool or not expected.is_floating_point():
-        factor = None
-    else:
-        factor = _factor(got, expected)
+    whole = got.dtype == torch.bool or not expected.is_floating_point()
+    factor = None if whole else _factor(got, expected)
     if factor is not None:
         text = f"every number of {what} is {factor} what it should be"
         return Finding("factor", text)
-    for order in _orders(expected):
-        turned = expected.permute(order)
-        if turned.shape == got.shape and _close(got, turned).all():
-            axes = [place for place, axis in enumerate(order) if place != axis]
-            return Finding("axes", f"axes {axes} of {what} are swapped")
+    axes = _swapped(got, expected)
+    if axes:
+        return Finding("axes", f"axes {axes} of {what} are swapped")
     place = _place(close)
     index = tuple(place)
     where = f"differs first at {place}: got" if place else "is"
@@ -194,12 +190,9 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
         got = got.item()
     if isinstance(got, bool) or not isinstance(got, int | float):
         return Finding("type", f"{what} is {_kind(got)}, expected a number")
-    if isinstance(expected, int) and isinstance(got, float):
-        if got == expected:
-            return Finding(
-                "float",
-                f"{what} is {got}, a float; expected the whole number {expected}",
-            )
+    if isinstance(expected, int) and isinstance(got, float) and got == expected:
+        said = f"{what} is {got}, a float; expected the whole number {expected}"
+        return Finding("float", said)
     exact = isinstance(expected, int)
     if got == expected if exact else same(float(got), expected):
         return None
@@ -212,7 +205,7 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
 
 
 def _whole(large: float, small: float) -> int:
-    """How many times one number is another; 0 if that is no whole number above 1."""
+    """Return by which whole number, above 1, one is larger than the other; else 0."""
     times = large / small if small else 0.0
     whole = round(times) if 1.5 < times < 1e9 else 0
     return whole if math.isclose(times, whole, rel_tol=1e-6) else 0
@@ -232,11 +225,14 @@ def _close(got: Tensor, expected: Tensor) -> Tensor:
     )
 
 
-def _orders(tensor: Tensor) -> list[tuple[int, ...]]:
-    """Orders of the axes other than the one they have."""
-    if not 2 <= tensor.ndim <= 4:
-        return []
-    return list(itertools.permutations(range(tensor.ndim)))[1:]
+def _swapped(got: Tensor, expected: Tensor) -> list[int]:
+    """The axes that are in each other's place, if that is all that is wrong."""
+    axes = range(expected.ndim if 2 <= expected.ndim <= 4 else 0)
+    for order in itertools.permutations(axes):
+        turned = expected.permute(order) if order else expected
+        if turned.shape == got.shape and _close(got, turned).all():
+            return [place for place, axis in enumerate(order) if place != axis]
+    return []
 
 
 def _factor(got: Tensor, expected: Tensor) -> str | None:
@@ -256,7 +252,7 @@ def _same_numbers(got: Tensor, expected: Tensor) -> bool:
 
 
 def _turned(got: Tensor, expected: Tensor) -> str | None:
-    """How numbers have moved along one axis, if that is all that is wrong."""
+    """Return how numbers have moved along one axis, if nothing else is wrong."""
     for axis, length in enumerate(expected.shape):
         if _close(got, expected.flip(axis)).all():
             return f"axis {axis} runs backwards"
@@ -267,12 +263,12 @@ def _turned(got: Tensor, expected: Tensor) -> str | None:
 
 
 def _place(right: Tensor) -> list[int]:
-    """Index of the first entry that is False."""
+    """Return the index of the first entry that is False."""
     return (~right).nonzero()[0].tolist()
 
 
 def _numbers(one: Any, other: Any) -> tuple[str, str]:
-    """Two numbers, with as many digits as it takes to tell them apart."""
+    """Return two numbers as text, with enough digits to tell them apart."""
     values = [v.item() if isinstance(v, Tensor) else v for v in (one, other)]
     for digits in (4, 7, 10):
         texts = [

@@ -1,33 +1,46 @@
-"""What checks of functions are made of: cases, and what several of them draw."""
+"""What the cases of checks are made of."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case
-from vit_check.engine.table import Answer
 from vit_steps.sizes import as_pair
 
-__all__ = ["Answer", "Cases", "Generator", "images_of", "normal", "whole_number"]
-
-Cases = Iterator[Case]
+Answer = Callable[..., Any]
+Cases = Iterator[list[Any]]
 
 
 def normal(
     generator: Generator, *shape: int, dtype: torch.dtype = torch.float64
 ) -> Tensor:
-    """Drawn in 64 bits, and rounded from there."""
+    """Return normal numbers, drawn in 64 bits and then rounded."""
     return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
 
 
 def images_of(sizes: Mapping[str, Any], generator: Generator, many: int = 2) -> Tensor:
-    """Images (B, C, H, W) for a module that is built with these sizes."""
+    """Return images (B, C, H, W) for a module that is built with these sizes."""
     height, width = as_pair(sizes["image_size"], "image_size")
     return normal(generator, many, sizes["in_channels"], height, width)
 
 
 def whole_number(generator: Generator, low: int, high: int) -> int:
-    """One of ``low`` to ``high - 1``."""
+    """Return a random whole number from ``low`` to ``high - 1``."""
     return int(torch.randint(low, high, (), generator=generator))
+
+
+def drawing(generator: Generator) -> dict[str, Any]:
+    """Return what draws in the cases of a table, by name."""
+    dtypes = (torch.float32, torch.float64, torch.bfloat16)
+    found = {
+        str(dtype).removeprefix("torch."): partial(normal, generator, dtype=dtype)
+        for dtype in dtypes
+    }
+
+    def below(number: int, *shape: int) -> Tensor:
+        return torch.randint(number, shape, generator=generator)
+
+    whole = partial(whole_number, generator)
+    return found | {"below": below, "whole": whole, "generator": generator}

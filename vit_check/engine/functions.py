@@ -5,6 +5,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import torch
@@ -12,36 +13,40 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Answered, Case, Check
 from vit_check.engine.comparing import difference, is_telling, same
+from vit_check.engine.drawing import Answer
 from vit_check.engine.moved import Axes, misplaced
 from vit_check.engine.observing import (
     Record,
     copies,
     observe_call,
+    observe_gradients,
     other_numbers,
+    parameters_of,
     plain,
     shapes_in,
     tensors_in,
 )
-from vit_check.engine.table import hints_in
-from vit_check.engine.table import mistakes as mistakes_of
+from vit_check.engine.table import hints_in, mistakes, parted
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed
 
 NUMBERS = (bool, int, float)
 
 
+@dataclass(eq=False, repr=False)
 class FunctionCheck(Check):
-    """Check of a function: equal to the reference in values, shapes and gradients.
+    """Check of a function: it must equal the reference in values, shapes and gradients.
 
-    It is also to leave its inputs alone, to answer alike when called again, and to give
-    a sample in a batch what it gives that sample alone.
+    It must also leave its inputs alone, give the same answer when it is called again,
+    and give a sample in a batch what it gives that sample alone.
 
     Args:
-        signature: what an answer looks like, the check's name first.
         reference: a right answer.
-        inputs: the lists of arguments it is called with, or from a generator to these.
-        mistakes: a table of edits of the right answer, which has the hints too, if they
-            are not given; or known-wrong answers.
+        table: what ``table.py`` explains.
+        inputs: from a generator to the lists of arguments it is called with, where the
+            table has no cases.
+        parts: functions that the right answer calls and that may be edited too.
+        more: known-wrong answers that are no edits of the reference.
         shape: the letters of the output's shape, where the signature has others.
         batched: places of the arguments whose first axis is the batch.
         gradients: compare them too.
@@ -53,37 +58,35 @@ class FunctionCheck(Check):
             is said which parts of an axis are exchanged, or where a number came from.
     """
 
-    def __init__(
-        self,
-        signature: str,
-        reference: Callable[..., Any],
-        inputs: Sequence[Case] | Callable[[Generator], Iterable[Case]],
-        mistakes: str | Sequence[Mistake],
-        hints: tuple[str, str, str] | None = None,
-        shape: str = "",
-        batched: Sequence[int] = (),
-        gradients: bool = True,
-        scenario: Callable[..., Any] | None = None,
-        normalize: Callable[[Any], Any] | None = None,
-        moves: Axes | None = None,
-    ) -> None:
-        if isinstance(mistakes, str):
-            hints = hints or hints_in(mistakes)
-            mistakes = mistakes_of(reference, mistakes)
-        assert hints is not None
+    reference: Answer
+    table: str
+    _: KW_ONLY
+    inputs: Callable[[Generator], Iterable[Case]] | None = None
+    parts: Sequence[Answer] = ()
+    more: Sequence[Mistake] = ()
+    shape: str = ""
+    batched: Sequence[int] = ()
+    gradients: bool = True
+    scenario: Callable[..., Any] | None = None
+    normalize: Callable[[Any], Any] | None = None
+    moves: Axes | None = None
+
+    def __post_init__(self) -> None:
+        self.head, rest = parted(self.table)
+        signature = self.head.signature
         name, _, _ = signature.partition("(")
-        super().__init__(name, signature, mistakes, hints)
-        self.reference, self.inputs = reference, inputs
-        self.moves = moves
+        known = [*mistakes(self.reference, rest, parts=self.parts), *self.more]
+        super().__init__(name, signature, known, hints_in(rest))
         letters = re.search(r" -> (\([^()]*[A-Z²][^()]*\))", signature)
-        self.shape = shape or (letters[1] if letters else "")
-        self.batched, self.gradients = batched, gradients
-        self.scenario, self.normalize = scenario, normalize
+        self.shape = self.shape or (letters[1] if letters else "")
 
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
         if sizes:
             raise Misused(f"{next(iter(sizes))}: {self.name} takes no such argument")
-        return self.inputs(generator) if callable(self.inputs) else self.inputs
+        if self.inputs is not None:
+            return self.inputs(generator)
+        names = vars(inspect.getmodule(self.reference))
+        return self.head.drawn(generator, names)
 
     def about(self, answer: Any) -> str:
         if not isinstance(answer, type):
@@ -93,12 +96,14 @@ class FunctionCheck(Check):
 
     def observe(self, answer: Any, case: Case) -> Record:
         call = self._call(answer)
-        record = observe_call(call, case, self.batched, self.gradients)
+        record = observe_call(call, case, self.batched)
+        if self.gradients:
+            record |= observe_gradients(call, case)
         record["defaults"] = defaults_of(answer)
         return record | {"changed": with_other_numbers(call, case)}
 
     def verdict(self, records: Answered) -> Finding | None:
-        return super().verdict([*records])  # what is wrong in one, others tell
+        return super().verdict([*records])  # one case may explain another
 
     def judge(
         self, case: Case, record: Record, answered: Answered = ()
@@ -120,53 +125,16 @@ class FunctionCheck(Check):
                 or self._misplaced(case, output, expected["output"], finding)
                 or finding
             )
-        if difference(again, expected["output"]) is not None:
-            return NOT_REPEATABLE
-        finding = self._other_finding(case, record, expected, answered)
-        if finding is not None:
-            return finding
-        if changes_its_input(case, record):
-            return CHANGES_ITS_INPUT
-        if "alone" in expected:
-            finding = alone_finding(record["alone"], expected["alone"], self.shape)
-            if finding is not None:
-                return finding
-        return self._gradient_finding(record, expected)
+
+        def known() -> Finding | None:
+            other = record["other"], expected["other"]
+            return self._known(other_numbers(case), *other, answered)
+
+        return behind_output(record, expected, case, self.shape, NOT_REPEATABLE, known)
 
     def _built_in(self, case: Case, record: Record) -> Finding | None:
         batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 0
         return None if batch == 1 else batch_built_in(record, batch)
-
-    def _other_finding(
-        self, case: Case, record: Record, expected: Record, answered: Answered
-    ) -> Finding | None:
-        """What is wrong with the output for other numbers of the same shapes."""
-        right = expected.get("other")
-        if right is None or raises(right):  # nothing for which the task has an answer
-            return None
-        other = record["other"]
-        finding = other_finding(other, right, record["output"], self.shape)
-        if finding is None or finding is RESULT_KEPT:
-            return finding
-        return self._known(other_numbers(case), other, right, answered) or finding
-
-    def _gradient_finding(self, record: Record, expected: Record) -> Finding | None:
-        if "gradient trouble" in record:
-            return cannot_be_trained(record)
-        for got, right in zip(
-            record.get("gradients", []), expected.get("gradients", []), strict=True
-        ):
-            if right is None:
-                continue
-            if got is None:
-                return Finding(
-                    "no gradient",
-                    "lets no gradient through: .detach(), .data, .item(), no_grad() "
-                    "or a detour through numpy or torch.tensor() cuts it off",
-                )
-            if difference(got, right) is not None:
-                return wrong_gradient(got)
-        return None
 
     def _misplaced(
         self, case: Case, output: Any, right: Any, finding: Finding
@@ -178,13 +146,13 @@ class FunctionCheck(Check):
         return misplaced(output, right, given, self.moves)
 
     def _names(self) -> list[str]:
-        """The arguments of a case by name: those of the scenario, if there is one."""
+        """Return the names of a case's arguments: the scenario's, if there is one."""
         if self.scenario is None:
             return self._argument_names()
         return [*inspect.signature(self.scenario).parameters][1:]
 
     def _default(self, case: Case, record: Record) -> Finding | None:
-        """An argument that has another default than it should, if that explains all."""
+        """Return the argument whose default is wrong, if that explains everything."""
         right = {} if self.scenario else defaults_of(self.reference)
         for name in self._argument_names()[len(case) :]:
             value = record["defaults"].get(name, right.get(name))
@@ -202,9 +170,9 @@ class FunctionCheck(Check):
     def _no_effect(
         self, case: Case, record: Record, finding: Finding
     ) -> Finding | None:
-        """A number that may be another one, and what comes out stays as it was."""
+        """Return a number that may be changed without any effect on the output."""
         output, right = record["output"], self._output(self.reference, case)
-        both = type(output) is type(right) is dict  # a liar is no dict
+        both = type(output) is type(right) is dict  # a record may be faked
         other_names = both and [*output] != [*right]
         if finding.mistake not in ("values", "value", "factor", "shape") or other_names:
             return None
@@ -215,7 +183,7 @@ class FunctionCheck(Check):
                 continue
             got = record["changed"].get(str(place))
             exact = map(torch.equal, tensors_in(got), tensors_in(output))
-            if same(got, output) and all(exact):  # a huge number hides what differs
+            if same(got, output) and all(exact):  # rounding may hide it
                 said = f"{name}={value} as for {name}={_other(value)}"
                 return Finding("no effect", f"puts out the same for {said}")
         return None
@@ -227,7 +195,7 @@ class FunctionCheck(Check):
     def _known(
         self, case: Case, output: Any, right: Any, answered: Answered
     ) -> Finding | None:
-        """The mistake that puts out the same, if the other cases do not deny it."""
+        """Return the mistake that has this output, unless other cases contradict it."""
         everywhere = not is_telling(output, right)
         for mistake in self.mistakes:
             try:
@@ -242,7 +210,7 @@ class FunctionCheck(Check):
     def _may_be(
         self, mistake: Mistake, case: Case, answered: Answered, everywhere: bool
     ) -> bool:
-        """Whether it shows in no case of this kind where the answer is right.
+        """Return whether no case of this kind is right where the mistake shows.
 
         Args:
             everywhere: whether the answer is to put out the same wherever it shows,
@@ -280,8 +248,8 @@ class FunctionCheck(Check):
         return call
 
     def _noting_arguments(self, answer: Callable[..., Any]) -> Callable[..., Any]:
-        """The same answer; what it raises knows the arguments it was raised for."""
-        if isinstance(answer, type):  # what it is may matter to the scenario
+        """Wrap an answer so that the errors it raises know its arguments."""
+        if isinstance(answer, type):  # the scenario may use the class
             return answer
         names = self._argument_names()
 
@@ -299,15 +267,13 @@ class FunctionCheck(Check):
 
 
 def defaults_of(answer: Any) -> dict[str, float]:
-    """The defaults of a function that are numbers, True or False, by name."""
-    with contextlib.suppress(TypeError, ValueError):
-        parameters = inspect.signature(answer).parameters.values()
-        return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
-    return {}
+    """Return a function's defaults that are numbers, True or False, by name."""
+    parameters = parameters_of(answer)
+    return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
 
 
 def with_other_numbers(call: Callable[..., Any], case: Case) -> dict[str, Any]:
-    """What comes out when one number of a case is another, by that number's place."""
+    """Return the outputs for one changed number of a case, by its place."""
     outputs = {}
     for place, value in enumerate(case):
         if type(value) in NUMBERS:
@@ -322,7 +288,7 @@ def _other(number: float) -> float:
 
 
 def _alike(value: Any, other: Any) -> bool:
-    """Whether cases are of one kind: all but their numbers; by 0 little is shown."""
+    """Return whether cases differ in numbers alone, none of which is 0."""
     if isinstance(value, list | tuple) and isinstance(other, list | tuple):
         return len(value) == len(other) and all(map(_alike, value, other))
     if isinstance(value, str):
@@ -357,16 +323,57 @@ BATCH_MIXED = Finding(
 )
 
 
-def other_finding(other: Any, right: Any, output: Any, shape: str) -> Finding | None:
-    """What is wrong with the output for other numbers, where it was right before."""
-    if raises(other) and not raises(right):
-        return Finding(
-            "raises", f"is right for one input, and for another it {other['raises']}"
-        )
-    finding = difference(other, right, shape)
-    if finding is not None and same(other, output):
-        return RESULT_KEPT
-    return finding
+def behind_output(
+    record: Record,
+    expected: Record,
+    given: Sequence[Any],
+    shape: str,
+    changing: Finding,
+    known: Callable[[], Finding | None] = lambda: None,
+) -> Finding | None:
+    """What is wrong where the output is right: called again, alone, with gradients.
+
+    Args:
+        expected: the record of the right answer.
+        given: what both were called with.
+        changing: what is said if the same input gives another output.
+        known: finds the mistake that explains the output for other numbers.
+    """
+    if difference(record["again"], expected["output"]) is not None:
+        return changing
+    right = expected.get("other")
+    if right is not None and not raises(right):  # the task has an answer for it
+        other = record["other"]
+        finding = _other_finding(other, right, shape)
+        if finding is not None:
+            kept = not raises(other) and same(other, record["output"])
+            return RESULT_KEPT if kept else known() or finding
+    if changes_its_input(given, record):
+        return CHANGES_ITS_INPUT
+    if "alone" in expected:
+        finding = alone_finding(record["alone"], expected["alone"], shape)
+        if finding is not None:
+            return finding
+    if "gradient trouble" in record:
+        return cannot_be_trained(record)
+    gradients = record.get("gradients", []), expected.get("gradients", [])
+    for got, right in zip(*gradients, strict=True):
+        if right is not None and got is None:
+            return Finding(
+                "no gradient",
+                "lets no gradient through: .detach(), .data, .item(), no_grad() or a "
+                "detour through numpy or torch.tensor() cuts it off",
+            )
+        if right is not None and difference(got, right) is not None:
+            return wrong_gradient(got)
+    return None
+
+
+def _other_finding(other: Any, right: Any, shape: str) -> Finding | None:
+    if not raises(other):
+        return difference(other, right, shape)
+    said = f"is right for one input, and for another it {other['raises']}"
+    return Finding("raises", said)
 
 
 def changes_its_input(inputs: Sequence[Any], record: Record) -> bool:
@@ -375,19 +382,19 @@ def changes_its_input(inputs: Sequence[Any], record: Record) -> bool:
 
 
 def raises(output: Any) -> bool:
-    """Whether a call ended in an error, which is what a record has of it."""
+    """Return whether a recorded output is an error."""
     return isinstance(output, dict) and [*output] == ["raises"]
 
 
 def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
-    """What is wrong with the output for one sample, where the batch's was right."""
+    """Return what is wrong for one sample alone, if the batch's output was right."""
     finding = difference(alone, right, shape, "the output for one sample alone")
     axes, right_axes = ([*map(len, shapes_in(value))] for value in (alone, right))
     return BATCH_MIXED if finding is not None and axes == right_axes else finding
 
 
 def batch_mixed(record: Record) -> Finding | None:
-    """Whether the first sample of the batch came out otherwise than alone."""
+    """Return a finding if a sample has another output in the batch than alone."""
     together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
     for output, one in zip(together, alone, strict=False):
         if output.ndim and output[:1].shape == one.shape and not same(output[:1], one):
@@ -396,10 +403,10 @@ def batch_mixed(record: Record) -> Finding | None:
 
 
 def batch_built_in(record: Record, batch: int) -> Finding | None:
-    """Whether as many samples come out of one sample as of the whole batch.
+    """Return a finding if one sample has as many outputs as the whole batch.
 
     Args:
-        batch: how many there are in the whole.
+        batch: the number of samples in the whole batch.
     """
     together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
     for output, one in zip(together, alone, strict=False):
@@ -408,7 +415,7 @@ def batch_built_in(record: Record, batch: int) -> Finding | None:
         if len(one) > 1 or output.numel() > one.numel():
             why = f"the size of the batch, {len(one)}, is built in"
             axes = zip(output.shape[1:], one.shape[1:], strict=True)
-            if (batch, 1) in axes:  # or the batch has become another axis
+            if (batch, 1) in axes:  # the batch has become another axis
                 why = f"axis 0 is to be the batch, of {batch} and of 1"
             return Finding(
                 "built in",
@@ -419,7 +426,7 @@ def batch_built_in(record: Record, batch: int) -> Finding | None:
 
 
 def cannot_be_trained(record: Record) -> Finding:
-    """What is wrong with an answer that raises as soon as gradients are asked for."""
+    """Return the finding for an answer that raises once gradients are asked for."""
     return Finding(
         "no gradient",
         "gives the right output but cannot be trained: with inputs that require a "
@@ -428,7 +435,7 @@ def cannot_be_trained(record: Record) -> Finding:
 
 
 def wrong_gradient(gradient: Tensor) -> Finding:
-    """What is wrong with a gradient that is there and is not the right one."""
+    """Return what is wrong with a gradient that is not the right one."""
     if not torch.isfinite(gradient).all():
         return Finding(
             "gradient not finite",

@@ -6,6 +6,7 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,15 +16,12 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from vit_check.engine.check import RAISED, Answered, Case, Check
 from vit_check.engine.comparing import difference, same
+from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import (
-    CHANGES_ITS_INPUT,
     FunctionCheck,
-    alone_finding,
     batch_built_in,
     batch_mixed,
-    cannot_be_trained,
-    changes_its_input,
-    other_finding,
+    behind_output,
     raises,
     wrong_gradient,
 )
@@ -31,27 +29,30 @@ from vit_check.engine.observing import (
     Record,
     build,
     drawn,
-    gradients_of,
     kinds_of,
+    observe_call,
+    observe_gradients,
     observe_module,
-    other_numbers,
+    parameters_of,
     plain,
     repeated,
     shapes_in,
     tensors_in,
 )
 from vit_check.engine.reading import Part, Sizes, Weights, parts_of
+from vit_check.engine.table import Row, hints_in, mistakes, parted, rows
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import Trouble, listed, watch
 
-# More than any answer has; so that judging one takes a time that has a limit.
+# More than any answer has, so that the time for judging one is limited.
 MOST_PARAMETERS = 256  # tensors
-MOST_NUMBERS = 2**23  # in all of them
+MOST_NUMBERS = 2**23  # in all parameters together
 MOST_READINGS = 5_000
 READ_AT_ONCE = 64
-AT_ONCE = 16  # readings from which on it is quicker to compute them at once
+AT_ONCE = 16  # with this many readings or more it is quicker to compute them at once
 
 
+@dataclass(eq=False, repr=False)
 class ModuleCheck(Check):
     """Check of a module whose parameters may have any names.
 
@@ -61,19 +62,23 @@ class ModuleCheck(Check):
     sizes that differ in every number, so that none of them can be written into it.
 
     Args:
-        sizes: what a class is built with, in the order of its signature.
-        other_sizes: what it is built with as well; no value as in ``sizes``.
+        right: an answer that the mistakes are edits of, ``right(weights, sizes, x)``.
+        table: what ``table.py`` explains, with the arguments that a class is built
+            with in place of cases: two lines that have no number in common.
+        package: from sizes to the package's own module, whose parameters can be read.
         inputs: from a generator and the sizes, tensors with the batch first.
         reading: from the parts of a module and the sizes, each way to read its
             parameters, as weights under the package's names.
-        mistakes: as for ``reference``; ``wrong(weights, sizes, *inputs)``.
-        package: from sizes to the package's own module, whose parameters can be read.
+        parts: functions that the right answer calls and that may be edited too.
+        borrowed: rows of other tables.
+        more: known-wrong answers, ``wrong(weights, sizes, x)``, that are no rows.
         reference: from weights, sizes and inputs to the right output, where it is not
             what the package's module puts out, or the first part of that.
         lacking: from parts and sizes to what is known of parameters with no reading.
         initial: from the weights as they were when the module was built, and the sizes,
             to a finding about the initialisation.
-        function: the check for an answer that is a function and gets the weights.
+        as_function: the check for an answer that is a function and gets the weights;
+            or its signature, whose arguments are the input, weights and sizes.
         normalize: brings an answer's output into the form of the reference's.
         output_alone: leave it as it is where ``forward`` takes the input and nothing
             that could ask for more, such as attention weights.
@@ -83,46 +88,89 @@ class ModuleCheck(Check):
             length, on which an answer runs that raises elsewhere, or larger ones.
     """
 
-    def __init__(
-        self,
-        name: str,
-        signature: str,
-        sizes: Sequence[float],
-        other_sizes: Sequence[float],
-        inputs: Callable[[Generator, Sizes], list[Tensor]],
-        reading: Callable[[list[Part], Sizes], Iterator[Weights]],
-        mistakes: Sequence[Mistake],
-        hints: tuple[str, str, str],
-        package: Callable[[Sizes], nn.Module],
-        reference: Callable[..., Any] | None = None,
-        shape: str = "",
-        lacking: Callable[[list[Part], Sizes], Finding | None] | None = None,
-        initial: Callable[[Weights, Sizes], Finding | None] | None = None,
-        function: FunctionCheck | None = None,
-        normalize: Callable[[Any], Any] | None = None,
-        output_alone: bool = False,
-        more_inputs: Callable[[Generator, Sizes], list[Tensor]] | None = None,
-        tried: int = 48,
-        widths: Mapping[str, float] | None = None,
-    ) -> None:
-        super().__init__(name, signature, mistakes, hints)
-        (arguments,) = re.findall(r"class \w+\((.*?)\)", signature)
+    name: str
+    right: Answer
+    table: str
+    _: KW_ONLY
+    package: Callable[[Sizes], nn.Module]
+    inputs: Callable[[Generator, Sizes], list[Tensor]]
+    reading: Callable[[list[Part], Sizes], Iterator[Weights]]
+    parts: Sequence[Answer] = ()
+    borrowed: Sequence[Row] = ()
+    more: Sequence[Mistake] = ()
+    reference: Any = None
+    shape: str = ""
+    lacking: Callable[[list[Part], Sizes], Finding | None] | None = None
+    initial: Callable[[Weights, Sizes], Finding | None] | None = None
+    as_function: FunctionCheck | str | None = None
+    normalize: Callable[[Any], Any] | None = None
+    output_alone: bool = False
+    more_inputs: Callable[[Generator, Sizes], list[Tensor]] | None = None
+    tried: int = 48
+    widths: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        head, rest = parted(self.table)
+        self.rows = [*rows(rest), *self.borrowed]
+        known = [*mistakes(self.right, self.rows, parts=self.parts), *self.more]
+        super().__init__(self.name, head.signature, known, hints_in(rest))
+        (arguments,) = re.findall(r"class \w+\((.*?)\)", head.signature)
         names = arguments.split(", ")
-        self.sizes: Sizes = dict(zip(names, sizes, strict=True))
-        self.other_sizes: Sizes = dict(zip(names, other_sizes, strict=True))
-        self.inputs = inputs
-        self.reading, self.package = reading, package
-        self.reference = reference or self._of_package
-        self.shape, self.lacking, self.initial = shape, lacking, initial
-        self.function, self.normalize = function, normalize
-        self.output_alone = output_alone
-        self.more_inputs, self.tried = more_inputs, tried
-        self.widths = {} if widths is None else widths
+        self.sizes, self.other_sizes = (
+            dict(zip(names, case, strict=True)) for case in head.drawn(Generator(), {})
+        )
+        self.reference = self.reference or self._of_package
+
+    @cached_property
+    def function(self) -> FunctionCheck | None:
+        """The check for an answer that is a function."""
+        if not isinstance(self.as_function, str):
+            return self.as_function
+        names = re.findall(r"\w+(?=[,)])", self.as_function.partition(" -> ")[0])
+        learned = self._shapes(self.sizes)
+        keys = {  # of the arguments that are weights
+            name: key
+            for key in learned
+            for name in names
+            if key.replace(".", "_").endswith(name)
+        }
+
+        def given(wrong: Answer) -> Answer:
+            def called(*arguments: Any) -> Any:
+                values = dict(zip(names, arguments, strict=True))
+                weights = {key: values[name] for name, key in keys.items()}
+                weights |= {f"{self.name}.{key}": w for key, w in weights.items()}
+                return wrong(weights, values, arguments[0])
+
+            return called
+
+        def cases(generator: Generator) -> Iterator[Case]:
+            for sizes, (x, *_), seed, dtype in self.cases(generator, {}):
+                shapes = [self._shapes(sizes)[key] for key in keys.values()]
+                weights = drawn(shapes, [False] * len(keys), seed, **self.widths)
+                values = {**sizes, names[0]: x, **dict(zip(keys, weights, strict=True))}
+                given = [values[name] for name in names]
+                floats = getattr(torch, dtype)
+                yield [v.to(floats) if isinstance(v, Tensor) else v for v in given]
+
+        return FunctionCheck(
+            given(self.right),
+            "\n? ".join([self.as_function, *self.hints]),
+            inputs=cases,
+            more=[Mistake(m.name, m.sentence, given(m.wrong)) for m in self.mistakes],
+            batched=(0,),
+        )
+
+    def _shapes(self, sizes: Sizes) -> dict[str, torch.Size]:
+        """Those of the package's parameters by name; nothing is drawn from the seed."""
+        with torch.random.fork_rng(devices=[]):
+            module = _built(self.package, tuple(sizes.items()))
+        return {name: value.shape for name, value in module.named_parameters()}
 
     def _of_package(self, weights: Weights, sizes: Sizes, *inputs: Tensor) -> Any:
-        """What the package's module puts out with weights by its names.
+        """Run the package's module with weights by its names, and return the output.
 
-        In front of a name may stand that of the check.
+        The check's own name may stand in front of a weight's name.
         """
         module = _built(self.package, tuple(sizes.items()))
         names = [name for name, _ in module.named_parameters()]
@@ -137,13 +185,13 @@ class ModuleCheck(Check):
 
     @cached_property
     def _called_with(self) -> str:
-        """The name of its input."""
+        """The name of the module's input."""
         (name,) = re.findall(r"called with (\w+)", self.signature)
         return str(name)
 
     @cached_property
     def _of_one_size(self) -> "ModuleCheck":
-        """The same for a module that is built already and has the sizes it has."""
+        """The same check for a module that is built already, with sizes of its own."""
         own = copy.copy(self)
         own.other_sizes = self.sizes
         return own
@@ -151,25 +199,17 @@ class ModuleCheck(Check):
     def form_for(self, answer: Any) -> Check:
         if isinstance(answer, nn.Module):
             return self._of_one_size
-        if self.function is None or isinstance(answer, type):
+        if isinstance(answer, type) or self.function is None:
             return self
-        try:
-            parameters = inspect.signature(answer).parameters.values()
-        except (TypeError, ValueError):
-            return self
+        parameters, needed = parameters_of(answer), needed_by(answer)
         any_number = [p for p in parameters if p.kind is p.VAR_POSITIONAL]
-        needed = [
-            p
-            for p in parameters
-            if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-        ]
         if len(needed) > len(self.sizes):
             return self.function
         if {p.name for p in parameters} >= set(self.sizes):
             return self
         if len(needed) < len(self.sizes) and not any_number:
             return self
-        try:  # it takes as many arguments as sizes: what it makes of them tells
+        try:  # it takes as many arguments as there are sizes: see what it makes of them
             watch(lambda: build(answer, self.sizes))
         except Trouble:
             return self.function
@@ -189,9 +229,9 @@ class ModuleCheck(Check):
             yield [first, self.more_inputs(generator, first), seed, "float64"]
 
     def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
-        """Where it is right with other sizes, that is said too."""
+        """Add to a finding that the answer is right with other sizes, if it is."""
         right = [sizes for sizes, *_ in passed]
-        if case[0] in right:  # it is another input that makes the difference
+        if case[0] in right:  # the input makes the difference
             given = listed({self._called_with: case[1][0]})
             sentence = f"{finding.sentence}, for {given}"
             return Finding(finding.mistake, sentence)
@@ -256,7 +296,7 @@ class ModuleCheck(Check):
         of_batch = batch_mixed(record) or batch_built_in(record, len(inputs[0]))
         finding = of_batch or finding
         if _unused(record) and tensors_in(record["output"]):
-            if not same(record["other"], record["output"]):  # or it is kept
+            if not same(record["other"], record["output"]):  # or it is a kept result
                 return _unused(record)
         more = _more_than_asked_for(parts, readings[0])
         if more is not None and self._as_many_numbers(parts, sizes):
@@ -266,9 +306,9 @@ class ModuleCheck(Check):
         return self._with_sizes_said(finding, record, sizes)
 
     def _parts(self, case: Case, record: Record) -> list[Part]:
-        """What a module learns, with the values that the case draws for it.
+        """Return a module's parameters, with the values that the case draws for them.
 
-        They are drawn here once more: what a record says of them is not asked.
+        The values are drawn here again, so the record need not be believed.
         """
         _, _, seed, dtype = case
         shapes = [initial.shape for initial in record["initial"]]
@@ -285,7 +325,7 @@ class ModuleCheck(Check):
         sizes: Sizes,
         inputs: list[Tensor],
     ) -> int | None:
-        """Return the place of the first reading with which the reference does this."""
+        """Return the index of the first reading with which the reference does this."""
         readings = self._readings(parts, sizes)
         first = output[:1] if isinstance(output, Tensor) and output.ndim else output
         usual = next(readings, None)
@@ -316,7 +356,7 @@ class ModuleCheck(Check):
         inputs: list[Tensor],
         fitting: bool = False,
     ) -> Finding | None:
-        """The size that is another than was asked for, if that is all that is wrong.
+        """Return a finding if a size that was not asked for explains everything.
 
         Args:
             fitting: whether its parameters can be read as they should be. Where not,
@@ -332,14 +372,14 @@ class ModuleCheck(Check):
                     or same(record["output"], self._expected(w, believed, inputs))
                     for w in readings
                 )
-            except Exception:  # nothing can be built with these sizes
+            except Exception:  # no module can be built with these sizes
                 continue
             if found:
                 return _built_in_as(changed, sizes)
         return None
 
     def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
-        """Sizes, one or two, that may be built in."""
+        """Yield one or two sizes at a time that may be built in."""
         numbers = {
             name: {self.sizes[name], self.other_sizes[name]} - {value}
             for name, value in sizes.items()
@@ -353,7 +393,7 @@ class ModuleCheck(Check):
                 yield dict(zip(names, pair, strict=True))
 
     def _trouble(self, case: Case, record: Record) -> Finding:
-        """What was raised; or what it lacks, which may be why."""
+        """Return the error, or what the module lacks, which may be its cause."""
         sizes, inputs, *_ = case
         trouble = Finding(*record["trouble"])
         if trouble.mistake in RAISED and "initial" in record:
@@ -379,7 +419,7 @@ class ModuleCheck(Check):
         return self._with_sizes_said(found, record, sizes)
 
     def _lacks(self, parts: list[Part], sizes: Sizes) -> Finding | None:
-        """What is wrong with the parameters; nothing if as many numbers are there."""
+        """Return what is wrong with the parameters, unless their number is right."""
         if not parts:
             return NOT_LEARNED
         if self.lacking is None or self._as_many_numbers(parts, sizes):
@@ -387,7 +427,7 @@ class ModuleCheck(Check):
         return self.lacking(parts, sizes)
 
     def _as_many_numbers(self, parts: list[Part], sizes: Sizes) -> bool:
-        """Whether they may be the right parameters in a layout that nobody foresaw."""
+        """Return whether the parameters may be right, in an unforeseen layout."""
         right = sum(p.numel() for p in self.package(sizes).parameters())
         return sum(part.value.numel() for part in parts) == right
 
@@ -404,7 +444,7 @@ class ModuleCheck(Check):
     def _with_sizes_said(
         self, finding: Finding, record: Record, sizes: Sizes
     ) -> Finding:
-        """With a reminder for who gave a module and did not say its sizes."""
+        """Add a reminder for a module that was given without its sizes."""
         if not record["built"] or dict(sizes) != dict(self.sizes):
             return finding
         return Finding(
@@ -421,7 +461,7 @@ class ModuleCheck(Check):
         place: int,
         inputs: list[Tensor],
     ) -> Finding | None:
-        """What is wrong where the output's values are not.
+        """Return what is wrong, apart from the values of the output.
 
         Args:
             place: of the reading that gives them.
@@ -430,55 +470,40 @@ class ModuleCheck(Check):
         for part in parts:
             part.value.requires_grad_()
         weights = next(itertools.islice(self.reading(parts, sizes), place, None))
-        right = self._expected(weights, sizes, inputs)
+        learned = [part.value for part in parts]
+
+        def reference(*inputs: Tensor) -> Any:
+            return self.reference(weights, sizes, *inputs)
+
+        with torch.no_grad():
+            expected = observe_call(reference, inputs, range(len(inputs)))
+        expected |= observe_gradients(reference, inputs, learned)
+        right = expected["output"]
         finding = difference(record["output"], right, self.shape)
         if finding is not None:  # dtype
             return finding
-        if difference(record["again"], right) is not None:
-            return NOT_REPEATABLE
-        other = self._expected(weights, sizes, other_numbers(inputs))
-        finding = other_finding(record["other"], other, record["output"], self.shape)
-        if finding is not None:
-            return finding
-        if changes_its_input(inputs, record):
-            return CHANGES_ITS_INPUT
         if record["changes itself"]:
             return Finding(
                 "changes its weights", "changes its own parameters when it is called"
             )
-        first = [x[:1] for x in inputs]
-        first_alone = self._expected(weights, sizes, first)
-        finding = alone_finding(record["alone"], first_alone, self.shape)
-        if finding is not None:
-            return finding
-        if "gradient trouble" in record:
-            return cannot_be_trained(record)
-        in_training = _in_training(record, right)
-        if in_training is not None:
-            return in_training
-        unused = _unused(record)
-        if unused is not None:
-            return unused
-        if record["frozen"]:
+        finding = (
+            behind_output(record, expected, inputs, self.shape, NOT_REPEATABLE)
+            or _in_training(record, right)
+            or _unused(record)
+        )
+        if finding is None and record["frozen"]:
             return Finding(
                 "frozen",
                 f"has a parameter {record['frozen'][0]} that does not require a "
                 "gradient, so that training leaves it as it is",
             )
-        own = [x.clone().requires_grad_(x.is_floating_point()) for x in inputs]
-        leaves = [x for x in own if x.requires_grad]
-        output = self.reference(weights, sizes, *own)
-        found = gradients_of(output, [*leaves, *(part.value for part in parts)])
-        of_inputs, of_parts = found[: len(leaves)], found[len(leaves) :]
-        for got, expected in zip(record["gradients"], of_inputs, strict=True):
-            if expected is not None and difference(got, expected) is not None:
-                return wrong_gradient(torch.zeros(()) if got is None else got)
-        return _other_gradient(record, parts, of_parts)
+        of_parts = expected["gradients of parameters"]
+        return finding or _other_gradient(record, parts, of_parts)
 
     def _initial_finding(
         self, parts: list[Part], sizes: Sizes, place: int
     ) -> Finding | None:
-        """What is wrong with the values that the module was built with.
+        """Return what is wrong with the values that the module was built with.
 
         Args:
             place: of the reading that is the right one.
@@ -497,19 +522,26 @@ class ModuleCheck(Check):
         return self.initial(reading, sizes)
 
 
+def needed_by(answer: Any) -> list[str]:
+    """The names of the arguments that have no default."""
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    own = [p for p in parameters_of(answer) if p.kind not in several]
+    return [p.name for p in own if p.default is p.empty]
+
+
 def _put_out(
     function: Callable[..., Any],
     readings: list[Weights],
     sizes: Sizes,
     inputs: list[Tensor],
 ) -> list[Any]:
-    """Return what a function puts out with each reading: all at once, if that works.
+    """Return the outputs of a function with each reading, all at once if possible.
 
-    A mistake may raise with some readings; what it puts out then equals nothing.
+    A mistake may raise with some readings; its output then equals nothing.
     """
     numbers = sum(value.numel() for w in readings for value in w.values())
     if len(readings) >= AT_ONCE and numbers < MOST_NUMBERS:
-        # The fused kernels of attention are not made for many readings at once.
+        # The fused kernels of attention do not work under vmap.
         with contextlib.suppress(Exception), sdpa_kernel(SDPBackend.MATH):
             stacked = {
                 name: torch.stack([weights[name] for weights in readings])
@@ -540,7 +572,7 @@ def _fitting(
     output: Any,
     first: Any,
 ) -> int | None:
-    """Return the place of the first reading with which a function puts this out.
+    """Return the index of the first reading that gives a function this output.
 
     Args:
         first: what is put out for the first sample alone, which is asked for first.
@@ -565,7 +597,7 @@ def _built_in_as(built_in: Mapping[str, float], sizes: Sizes) -> Finding:
     )
 
 
-# What may be wrong for no other reason than that a size is built in.
+# Findings that a size which is built in can cause.
 _MAY_COME_OF_SIZES = {
     *RAISED,
     "shape",
@@ -596,7 +628,7 @@ def _finding_before_values(record: Record) -> Finding | None:
 
 
 def _in_training(record: Record, right: Tensor) -> Finding | None:
-    """What is wrong in training mode alone."""
+    """Return what is wrong in training mode alone."""
     output = record["training"]
     if raises(output):
         said = f"is right in eval mode, and in training mode it {output['raises']}"
@@ -604,6 +636,13 @@ def _in_training(record: Record, right: Tensor) -> Finding | None:
     if difference(output, repeated(right)) is None:
         return None
     if not same(output, record["training again"]):
+        if record["drops"]:
+            rate = record["drops"][0]
+            return Finding(
+                "dropout",
+                f"drops numbers in training mode ({rate}), where the task asks for no "
+                "dropout: leave it out, or make the rate an argument",
+            )
         return Finding(
             "random in training",
             "puts out something else in each call in training mode: what drops numbers "
@@ -652,10 +691,10 @@ def _takes_no_part(name: str) -> Finding:
 def _other_gradient(
     record: Record, parts: list[Part], expected: list[Tensor | None]
 ) -> Finding | None:
-    """Whether the parameters learn otherwise than they should.
+    """Return a finding if a parameter's gradient is not what it should be.
 
-    Those of a softmax's shift have a gradient that is zero but for rounding, so that
-    all are compared by the largest number among them.
+    A bias that only shifts a softmax has a gradient that is zero but for rounding, so
+    all are compared relative to the largest number among them.
     """
     gradients = record["gradients of parameters"]
     by_name = dict(zip(record["names"], gradients, strict=True))
@@ -680,7 +719,7 @@ NOT_LEARNED = Finding(
 
 
 def _others(parts: list[Part], package: nn.Module) -> Finding:
-    """The parameters that have none like them in the right module, and the reverse.
+    """Return a finding that names parameters too many and parameters that are missing.
 
     Those that are most alike are paired first: by name, by kind of layer, by shape.
     """
@@ -715,13 +754,13 @@ def _others(parts: list[Part], package: nn.Module) -> Finding:
 
 
 def _shapes(parameters: Sequence[tuple[str, Tensor]]) -> str:
-    """Names and shapes as a sentence has room for them."""
+    """Return names and shapes as text, as many as a sentence has room for."""
     said = [f"{name} {tuple(value.shape)}" for name, value in parameters[:6]]
     return ", ".join(said + ["…"] * (len(parameters) > 6)) or "none at all"
 
 
 def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:
-    """Parameters that are not in a reading: every number that is drawn differs."""
+    """Return the parameters that a reading leaves out, recognised by their values."""
     read = torch.cat([value.flatten() for value in weights.values()])
     more = [p for p in parts if not torch.isin(p.value.flatten()[:1], read).all()]
     if not more:
@@ -741,6 +780,6 @@ def _built(
 ) -> nn.Module:
     """Return a module of the package, made once.
 
-    On the device meta, the numbers that it begins with would load the compiler.
+    If it were on the device meta, its initial numbers would load the compiler.
     """
     return package(dict(sizes)).eval()

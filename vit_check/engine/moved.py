@@ -1,4 +1,4 @@
-"""Where numbers came from, for answers that only move them about."""
+"""Find out where numbers came from, for answers that only move them about."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from vit_check.engine.verdict import Finding
 
 @dataclass(frozen=True)
 class Axes:
-    """The names of axes, such as ``"image channel row column"``, to say places with.
+    """The names of axes, such as ``"image channel row column"``, for naming places.
 
     Args:
         source: those of each tensor that numbers are taken from.
@@ -27,7 +27,7 @@ class Axes:
 def misplaced(
     got: Any, expected: Any, inputs: Mapping[str, Any], axes: Axes
 ) -> Finding | None:
-    """The exchange that explains all places, or where the first wrong number is from.
+    """Return an exchange that explains all, or where the first wrong number is from.
 
     None if a number did not come from the inputs, or may have come from two places.
 
@@ -69,7 +69,7 @@ def misplaced(
 def _exchange(
     got: Tensor, expected: Tensor, sources: Mapping[str, Tensor], axes: Axes
 ) -> Finding | None:
-    """Whether two parts of an axis are exchanged, and that is all that is wrong.
+    """Return a finding if all that is wrong is that two parts of an axis are exchanged.
 
     An axis of 12 may be one of images, rows and columns, (2, 3, 2). It may be an axis
     of the output, or of an input that is read in another order.
@@ -99,7 +99,7 @@ def _exchange(
 
 
 def _places(numbers: Tensor, source: Tensor) -> tuple[Tensor, ...] | None:
-    """Where each number stands in a tensor, axis by axis, if all its numbers differ."""
+    """Return each number's place in a tensor, axis by axis, if all of them differ."""
     known, order = source.flatten().sort()
     if len(known.unique()) < len(known) or numbers.dtype != known.dtype:
         return None
@@ -109,7 +109,7 @@ def _places(numbers: Tensor, source: Tensor) -> tuple[Tensor, ...] | None:
 
 
 def _parts(length: int) -> Iterator[tuple[int, int, int, int]]:
-    """Four numbers of which it is the product, the two in the middle larger than 1."""
+    """Yield four factors of a length, of which the two in the middle are above 1."""
     sizes = [n for n in range(1, length + 1) if length % n == 0]
     for before, one, other in itertools.product(sizes, sizes[1:], sizes[1:]):
         if length % (before * one * other) == 0:
@@ -119,7 +119,7 @@ def _parts(length: int) -> Iterator[tuple[int, int, int, int]]:
 def _origin(
     number: Tensor, sources: Mapping[str, Tensor], axes: str
 ) -> dict[str, Any] | None:
-    """The one place at which a number stands in the inputs, axis by axis."""
+    """Return the place of a number in the inputs; None unless it occurs just once."""
     found = [
         {"of": name} | dict(zip(axes.split(), place, strict=False))
         for name, source in sources.items()

@@ -1,7 +1,7 @@
-"""What is to be seen of an answer from outside, as plain data: numbers and tensors.
+"""Observe an answer from outside, and record it as plain data: numbers and tensors.
 
-Nothing here knows what is right. A record of an answer is compared with a record of
-the reference, made by the same function.
+Nothing here knows what is right. The record of an answer is compared with that of the
+reference, which the same function makes.
 """
 
 import contextlib
@@ -12,9 +12,7 @@ import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
-from functools import partial
 from typing import Any
-from unittest import mock
 
 import torch
 from torch import Tensor, nn
@@ -28,14 +26,14 @@ Record = dict[str, Any]
 META = "Tensor on the device meta, which holds no numbers"
 
 
-DEEPEST = 4  # lists in lists that are looked into
+DEEPEST = 4  # levels of nested lists that are converted
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """A value as tensors, numbers, strings, None, lists and dicts of them.
+    """Return a value as tensors, numbers, strings, None, and lists and dicts of them.
 
-    A tensor of a subclass becomes a plain tensor, a dataclass a dict, and what is none
-    of these ``{"?": what it is}``.
+    A tensor of a subclass becomes a plain tensor, a dataclass a dict, and anything else
+    ``{"?": what it is}``.
     """
     if isinstance(value, Tensor):
         kind = _of_no_plain_numbers(value)
@@ -61,7 +59,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 
 def _of_no_plain_numbers(tensor: Tensor) -> str | None:
-    """What a tensor is that cannot be compared number by number."""
+    """Return the kind of a tensor that cannot be compared number by number."""
     if tensor.is_meta:
         return META
     if tensor.is_nested:
@@ -75,7 +73,7 @@ def _of_no_plain_numbers(tensor: Tensor) -> str | None:
 
 
 def _within_floats(value: int) -> int | float:
-    """A whole number, or infinity where it is larger than every float."""
+    """Return a whole number, or infinity if no float is as large."""
     try:
         float(value)
     except OverflowError:
@@ -84,14 +82,35 @@ def _within_floats(value: int) -> int | float:
 
 
 def as_number(value: Any) -> Any:
-    """A tensor of one number as that number; anything else as it is."""
+    """Return a tensor of one number as that number, and anything else as it is."""
     if isinstance(value, Tensor) and value.ndim == 0:
         return value.item()
     return value
 
 
+def as_float(value: Any) -> Any:
+    """A number as a float; anything else as it is."""
+    return float(value) if type(value) in (int, float) else value
+
+
+def by_names(
+    *names: str, each: Callable[[Any], Any] = lambda value: value
+) -> Callable[[Any], Any]:
+    """Return what finds values by these names in a dict, a tuple or another object."""
+
+    def found(output: Any) -> Any:
+        known = {n: getattr(output, n) for n in names if hasattr(output, n)}
+        if isinstance(output, Mapping):
+            known = {n: output[n] for n in names if n in output}
+        elif isinstance(output, (tuple, list)) and len(output) == len(names):
+            known = known or dict(zip(names, output, strict=True))
+        return {n: each(value) for n, value in known.items()} or output
+
+    return found
+
+
 def tensors_in(value: Any) -> list[Tensor]:
-    """The tensors of a value, from left to right."""
+    """Return the tensors of a value, from left to right."""
     if type(value) is Tensor:
         return [value]
     if isinstance(value, Tensor):
@@ -104,12 +123,12 @@ def tensors_in(value: Any) -> list[Tensor]:
 
 
 def shapes_in(value: Any) -> list[list[int]]:
-    """The shapes of a value's tensors, from left to right."""
+    """Return the shapes of a value's tensors, from left to right."""
     return [list(tensor.shape) for tensor in tensors_in(value)]
 
 
 def copies(value: Any, gradients: bool = False) -> Any:
-    """Return the same arguments, in memory of their own."""
+    """Return copies of arguments."""
     if isinstance(value, Tensor):
         own = value.detach().clone()
         return own.requires_grad_() if gradients and own.is_floating_point() else own
@@ -121,10 +140,10 @@ def copies(value: Any, gradients: bool = False) -> Any:
 
 
 def other_numbers(value: Any) -> Any:
-    """Return the same with each tensor back to front, as if other numbers were given.
+    """Return arguments with other numbers: each tensor is reversed.
 
-    Probabilities stay some, and so do masks, labels, and the corners of a box, of which
-    only the first axis is turned.
+    Probabilities remain probabilities, and so do masks, labels, and the corners of a
+    box, since of these only the first axis is reversed.
     """
     if isinstance(value, Tensor):
         axes = value.ndim if value.is_floating_point() else min(1, value.ndim)
@@ -153,7 +172,7 @@ def _pull(outputs: Sequence[Tensor]) -> Tensor:
 
 
 def gradients_of(outputs: Any, leaves: Sequence[Tensor]) -> list[Tensor | None]:
-    """Gradients of a sum over the outputs in which no two numbers weigh alike."""
+    """Return gradients of a sum over the outputs, each with a weight of its own."""
     pull = _pull(tensors_in(outputs))
     if not pull.requires_grad or not leaves:
         return [None for _ in leaves]
@@ -162,10 +181,7 @@ def gradients_of(outputs: Any, leaves: Sequence[Tensor]) -> list[Tensor | None]:
 
 
 def observe_call(
-    function: Callable[..., Any],
-    arguments: Sequence[Any],
-    batched: Sequence[int] = (),
-    gradients: bool = True,
+    function: Callable[..., Any], arguments: Sequence[Any], batched: Sequence[int] = ()
 ) -> Record:
     """Call a function several times and write down what comes out.
 
@@ -173,7 +189,9 @@ def observe_call(
         arguments: numbers, tuples, tensors, lists of tensors.
         batched: which of the arguments have the batch as their first axis; they are
             given once more with the first sample alone.
-        gradients: take the gradients of the output with respect to the tensors.
+
+    Raises:
+        Trouble: if it raises an error.
     """
     first = copies(list(arguments))
     alone = [
@@ -182,10 +200,11 @@ def observe_call(
     ]
     try:
         output = plain(function(*first))
-    except RuntimeError as error:
-        if not batched:
-            raise
-        raise _in_a_batch(error, lambda: function(*copies(alone))) from None
+    except Exception as error:
+        trouble = in_words(error)
+        if batched and trouble.mistake == "raises":
+            _refuse_batches(trouble, lambda: function(*copies(alone)))
+        raise trouble from None
     record: Record = {"output": output, "after": plain(first)}
     if tensors_in(first):
         record["other"] = _output_or_error(
@@ -195,42 +214,55 @@ def observe_call(
     if batched:
         try:
             record["alone"] = plain(function(*copies(alone)))
-        except RuntimeError as error:
-            raise _alone(error) from None
-    if gradients:
-        own = copies(list(arguments), gradients=True)
-        leaves = [t for t in tensors_in(own) if t.requires_grad]
-        try:
-            record["gradients"] = gradients_of(function(*own), leaves)
         except Exception as error:
-            record["gradient trouble"] = in_words(error).sentence
+            raise _alone(error) from None
+    return record
+
+
+def observe_gradients(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    learned: Sequence[Tensor] = (),
+) -> Record:
+    """Write down the gradients of what comes out.
+
+    Args:
+        learned: with respect to what, besides the tensors among the arguments.
+    """
+    own = copies(list(arguments), gradients=True)
+    leaves = [t for t in tensors_in(own) if t.requires_grad]
+    record: Record = {}
+    try:
+        found = gradients_of(function(*own), [*leaves, *learned])
+    except Exception as error:
+        record["gradient trouble"] = in_words(error).sentence
+        found = [torch.zeros(()) for _ in [*leaves, *learned]]
+    record["gradients"] = found[: len(leaves)]
+    record["gradients of parameters"] = found[len(leaves) :]
     return record
 
 
 def _output_or_error(run: Callable[[], Any]) -> Any:
-    """What comes out, or ``{"raises": the error in words}``."""
+    """Return the output of a call, or ``{"raises": the error in words}``."""
     try:
         return plain(run())
     except Exception as error:
         return {"raises": in_words(error).sentence}
 
 
-def _in_a_batch(error: Exception, alone: Callable[[], Any]) -> Trouble:
-    """The error in words; whether one sample alone raises it too is told as well."""
-    trouble = in_words(error)
-    if trouble.mistake == "raises":
-        try:
-            alone()
-        except Exception:
-            return trouble
-        return Trouble(
-            "batch of one",
-            f"takes a batch of one, and with a larger one it {trouble.sentence}",
-        )
-    return trouble
+def _refuse_batches(trouble: Trouble, alone: Callable[[], Any]) -> None:
+    """Raise another trouble where one sample alone raises none."""
+    try:
+        alone()
+    except Exception:
+        return
+    raise Trouble(
+        "batch of one",
+        f"takes a batch of one, and with a larger one it {trouble.sentence}",
+    )
 
 
-def _alone(error: RuntimeError) -> Trouble:
+def _alone(error: Exception) -> Trouble:
     trouble = in_words(error)
     if trouble.mistake == "raises":
         return Trouble(
@@ -242,20 +274,23 @@ def _alone(error: RuntimeError) -> Trouble:
 
 
 def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
-    """A module from a class or from a function that makes one; a module as a copy.
+    """Return a module from a class or a function that makes one; of a module, a copy.
 
-    Sizes are given by name where the names are known, and else in their order.
+    Sizes are given by name if the names are known, and otherwise in their order.
+    Dropout rates that can be chosen are 0.
 
     Raises:
         Trouble: if no ``nn.Module`` comes out.
     """
     if isinstance(answer, nn.Module):
         try:
-            return copy.deepcopy(answer)
+            module = copy.deepcopy(answer)
         except Exception as error:
             raise Trouble(
                 "no copy", f"cannot be copied: {type(error).__name__}; give the class"
             ) from None
+        _drops_of(module, kept=True)
+        return module
     if isinstance(answer, type) and not issubclass(answer, nn.Module):
         raise Trouble(
             "no module", f"{answer.__name__} is no nn.Module: derive it from nn.Module"
@@ -278,21 +313,57 @@ def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
     return module
 
 
-def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
-    parameters: Mapping[str, inspect.Parameter] = {}
+def parameters_of(answer: Any) -> list[inspect.Parameter]:
+    """The arguments that it takes; none where it does not say."""
     with contextlib.suppress(TypeError, ValueError):
-        parameters = inspect.signature(answer).parameters
-    named = {n for n, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
-    takes_others = len(named) < len(parameters)  # by **
+        return [*inspect.signature(answer).parameters.values()]
+    return []
+
+
+def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
+    rates = dict.fromkeys(_rates_of(answer), 0.0)
+    others = [p for p in parameters_of(answer) if p.name not in rates]
+    named = {p.name for p in others if p.kind is not p.VAR_KEYWORD}
+    takes_others = len(named) < len(others)  # by **
     if named.issuperset(sizes) or (takes_others and named.issubset(sizes)):
-        return answer(**sizes)
+        return answer(**sizes, **rates)
     if named and named.issubset(sizes):
-        return answer(**{name: sizes[name] for name in named})
-    return answer(*sizes.values())
+        return answer(**{name: sizes[name] for name in named}, **rates)
+    return answer(*sizes.values(), **rates)
+
+
+def _rates_of(answer: Any) -> Iterator[str]:
+    """Yield its arguments that say how much is dropped, and those handed on by **."""
+    for one in getattr(answer, "__mro__", [answer]):
+        parameters = parameters_of(one)
+        yield from (p.name for p in parameters if _is_rate(p.name, p.default))
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            return
+
+
+def _is_rate(name: str, value: Any) -> bool:
+    """Whether a number by this name says how much is dropped."""
+    return type(value) in (int, float) and ("drop" in name or name == "p")
+
+
+def _drops_of(module: nn.Module, kept: bool = False) -> list[str]:
+    """The rates at which something is dropped, such as ``"block.drop.p = 0.1"``.
+
+    Args:
+        kept: whether everything is kept from now on.
+    """
+    found = []
+    for path, part in module.named_modules():
+        for name, value in list(vars(part).items()):
+            if _is_rate(name, value) and value > 0:
+                found.append(f"{f'{path}.{name}'.lstrip('.')} = {value:g}")
+                if kept:
+                    setattr(part, name, 0.0)
+    return found
 
 
 def _refuse_misspelt(answer: type[nn.Module]) -> None:
-    """A method whose name is nearly that of one Python or PyTorch calls."""
+    """Refuse a class with a misspelt ``__init__`` or ``forward``, or with none."""
     own = vars(answer)
     for name in own:
         letters = name.replace("_", "").lower()
@@ -326,10 +397,10 @@ def observe_module(
 ) -> Record:
     """Build a module, draw its parameters, run it, and write down what comes out.
 
-    The numbers that are drawn are not in the record: whoever judges it draws them
-    again, from the seed and the shapes. How it starts, what is frozen and whether it
-    changes itself cannot be told from outside; who lies about that has to send the
-    right numbers all the same.
+    The numbers that are drawn are not in the record: the judge draws them again, from
+    the seed and the shapes. How the module starts, what is frozen and whether it
+    changes itself cannot be checked from outside, but a notebook that lies about these
+    still has to send the right numbers.
 
     Args:
         sizes: what the class is built with.
@@ -352,7 +423,7 @@ def observe_module(
     _refuse_hidden(module)
     if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
         module.to("cpu")  # where the inputs are
-        with torch.no_grad():  # layers such as nn.LazyLinear take their sizes from it
+        with torch.no_grad():  # nn.LazyLinear and its like take their sizes from it
             call(*(x.float() if x.is_floating_point() else x.clone() for x in inputs))
     if any(p.is_meta for p in module.parameters()):
         raise Trouble(
@@ -367,6 +438,7 @@ def observe_module(
         "around one": _norm_weights(module),
         "initial": [plain(p) for p in module.parameters()],
         "frozen": [n for n, p in module.named_parameters() if not p.requires_grad],
+        "drops": _drops_of(module),
         "order": list(range(len(names))),
     }
     places = _places_of(module)
@@ -375,68 +447,47 @@ def observe_module(
     inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
     values = [v.to(dtype) for v in draw(module, seed, vectors, matrices)]
     _refuse_other_numbers(module, values)
-    with torch.no_grad():
-        for place in places:
-            module.to(place)
-            inputs = [x.to(place) for x in inputs]
-            first, alone = copies(inputs), [x[:1].clone() for x in inputs]
-            run, run_alone = partial(call, *first), partial(call, *alone)
-            try:
-                output, record["order"] = _running_order(module, run)
-                break
-            except Exception as error:
-                trouble = _in_a_batch(error, run_alone)
-        else:
-            return record | {"trouble": [trouble.mistake, trouble.sentence]}
-        _refuse_made_in_forward(module, names)
-        record["output"], record["after"] = output, plain(first)
-        record["other"] = _output_or_error(lambda: call(*copies(other_numbers(inputs))))
-        record["again"] = plain(call(*copies(inputs)))
+    for place in places:
+        module.to(place)
+        inputs = [x.to(place) for x in inputs]
         try:
-            record["alone"] = plain(call(*(x[:1].clone() for x in inputs)))
-        except RuntimeError as error:
-            trouble = _alone(error)
-            return record | {"trouble": [trouble.mistake, trouble.sentence]}
-        after = [plain(p) for p in module.parameters()]
-        record["changes itself"] = not same(after, values)
-    own = copies(inputs, gradients=True)
-    leaves = [x for x in own if x.requires_grad]
+            with torch.no_grad(), _noting_order(module, record):
+                record |= observe_call(call, inputs, range(len(inputs)))
+            break
+        except Trouble as error:
+            trouble = [error.mistake, error.sentence]
+    else:
+        return record | {"trouble": trouble}
+    _refuse_made_in_forward(module, names)
     weights = list(module.parameters())
+    record["changes itself"] = not same([*map(plain, weights)], values)
     for weight in weights:
         weight.requires_grad_()
-    try:
-        found = gradients_of(call(*own), [*leaves, *weights])
-    except Exception as error:
-        record["gradient trouble"] = in_words(error).sentence
-        found = [torch.zeros(()) for _ in [*leaves, *weights]]
-    record["gradients"] = found[: len(leaves)]
-    record["gradients of parameters"] = found[len(leaves) :]
+    record |= observe_gradients(call, inputs, weights)
     module.train()
-    torch.manual_seed(seed)  # so that the same is dropped whenever it is asked
+    torch.manual_seed(seed)  # dropout is the same each time
     return record | _in_training(call, inputs, record["output"])
 
 
 def _takes_more(module: nn.Module, inputs: int) -> bool:
-    """Whether ``forward`` has arguments that are no inputs."""
-    try:
-        return len(inspect.signature(module.forward).parameters) > inputs
-    except (TypeError, ValueError):  # what is compiled may not say
-        return True
+    """Return whether ``forward`` has arguments besides the inputs."""
+    parameters = parameters_of(module.forward)  # what is compiled may have none
+    return not parameters or len(parameters) > inputs
 
 
 def _in_training(
     call: Callable[..., Any], inputs: Sequence[Tensor], in_eval: Any
 ) -> Record:
-    """What comes out in training mode; if it is another, of one sample alone too.
+    """Return the output in training mode and, if it differs, that of one sample alone.
 
-    The samples are so many that something falls, even if that happens to one in ten.
+    There are so many samples that a rate of 1 in 10 shows, too.
     """
 
     def run(*tensors: Tensor) -> Any:
         return _output_or_error(lambda: call(*copies(list(tensors))))
 
     many = [repeated(x) for x in inputs]
-    with torch.no_grad(), _without_dropout():
+    with torch.no_grad():
         record = {"training": run(*many)}
         if not (isinstance(in_eval, Tensor) and in_eval.ndim):
             return record
@@ -447,39 +498,14 @@ def _in_training(
 
 
 def repeated(batch: Tensor) -> Tensor:
-    """Return the batch as often as makes 32 samples or a few more."""
+    """Return a batch repeated until it has 32 samples or a few more."""
     return torch.cat([batch] * -(-32 // len(batch)))
-
-
-def _without_dropout() -> Any:
-    """A context in which PyTorch's own dropout keeps all, as eval() makes it do."""
-    attend = nn.functional.scaled_dot_product_attention
-
-    def keep_all(input: Tensor, *_: Any, **__: Any) -> Tensor:
-        return input
-
-    def attend_to_all(
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        attn_mask: Tensor | None = None,
-        dropout_p: float = 0.0,
-        *more: Any,
-        **named: Any,
-    ) -> Tensor:
-        return attend(query, key, value, attn_mask, 0.0, *more, **named)
-
-    kept: dict[str, Any]
-    kept = {n: keep_all for n in vars(nn.functional) if "dropout" in n}
-    return mock.patch.multiple(
-        nn.functional, scaled_dot_product_attention=attend_to_all, **kept
-    )
 
 
 def draw(
     module: nn.Module, seed: int, vectors: float = 0.5, matrices: float = 1.2
 ) -> list[Tensor]:
-    """Give every parameter values of its own, and return them in 64 bits."""
+    """Give every parameter drawn values, and return these in 64 bits."""
     parameters = list(module.parameters())
     shapes = [parameter.shape for parameter in parameters]
     values = drawn(shapes, _norm_weights(module), seed, vectors, matrices)
@@ -496,9 +522,9 @@ def drawn(
     vectors: float = 0.5,
     matrices: float = 1.2,
 ) -> list[Tensor]:
-    """Values for parameters of these shapes, about as wide as training leaves them.
+    """Return values for parameters of these shapes, about as wide as after training.
 
-    Nothing is zero or one, and attention is neither level nor on one token.
+    No value is zero or one, and attention is neither uniform nor on one token alone.
 
     Args:
         around_one: for each whether it is the weight of a norm.
@@ -519,7 +545,7 @@ def drawn(
 
 
 def _norm_weights(module: nn.Module) -> list[bool]:
-    """For each parameter whether it is the weight of a norm."""
+    """Return for each parameter whether it is the weight of a norm."""
     weights = {
         id(part.weight)
         for part in module.modules()
@@ -539,13 +565,13 @@ def _refuse_other_numbers(module: nn.Module, values: Sequence[Tensor]) -> None:
 
 
 def _places_of(module: nn.Module) -> list[str]:
-    """Where it may compute: beside the right answer, or else where it was built."""
+    """Return the devices to try: the CPU, then the one where the module was built."""
     built = {p.device.type for p in module.parameters()} & {"cuda"}
-    return ["cpu", *built]  # others may lack float64
+    return ["cpu", *built]  # other devices may lack float64
 
 
 def kinds_of(module: nn.Module) -> list[str]:
-    """For each parameter the kind of layer it belongs to."""
+    """Return for each parameter the kind of layer that it belongs to."""
     kinds: dict[int, str] = {}
     for part in module.modules():
         for kind, layer in (
@@ -559,8 +585,9 @@ def kinds_of(module: nn.Module) -> list[str]:
     return [kinds.get(id(p), "own") for p in module.parameters()]
 
 
-def _running_order(module: nn.Module, run: Callable[[], Any]) -> tuple[Any, list[int]]:
-    """The output, and for each parameter when its layer was first called."""
+@contextlib.contextmanager
+def _noting_order(module: nn.Module, record: Record) -> Iterator[None]:
+    """Write down for each parameter when its layer was first called."""
     called: dict[int, int] = {}
 
     def note(part: nn.Module, _: Any) -> None:
@@ -568,7 +595,7 @@ def _running_order(module: nn.Module, run: Callable[[], Any]) -> tuple[Any, list
 
     hooks = [part.register_forward_pre_hook(note) for part in module.modules()]
     try:
-        output = plain(run())
+        yield
     finally:
         for hook in hooks:
             hook.remove()
@@ -576,12 +603,12 @@ def _running_order(module: nn.Module, run: Callable[[], Any]) -> tuple[Any, list
     for name, part in module.named_modules():
         inherited = owner_calls.get(name.rpartition(".")[0], len(called))
         owner_calls[name] = called.get(id(part), inherited)
-    order = [owner_calls[n.rpartition(".")[0]] for n, _ in module.named_parameters()]
-    return output, order
+    names = [name for name, _ in module.named_parameters()]
+    record["order"] = [owner_calls[name.rpartition(".")[0]] for name in names]
 
 
 def _refuse_hidden(module: nn.Module) -> None:
-    """What is to be learned, kept where nn.Module does not find it."""
+    """Refuse a module that keeps parameters where nn.Module does not find them."""
     found = {id(parameter) for parameter in module.parameters()}
     for path, part in module.named_modules():
         for name, value in vars(part).items():
@@ -610,7 +637,7 @@ def _refuse_made_in_forward(module: nn.Module, names: Sequence[str]) -> None:
 
 
 def _learned_in(value: Any, depth: int = 0) -> Iterator[Tensor]:
-    """What requires a gradient in a value, in its layers and in its lists."""
+    """Yield the tensors that require a gradient in a value, its layers and lists."""
     if isinstance(value, nn.Module):
         yield from value.parameters()
     elif isinstance(value, Tensor):

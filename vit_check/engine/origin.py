@@ -1,7 +1,7 @@
-"""Where an answer comes from, if it is not its author's own.
+"""Find out where an answer comes from, if it is not its author's own.
 
-Whoever hands in the package's own function has a right answer and has not written it:
-a check lets that pass, and who grades is told.
+To hand in the package's own function is a right answer that the student has not
+written. A check accepts it, and the grader is told.
 """
 
 import functools
@@ -13,7 +13,7 @@ from torch import nn
 
 import vit_steps
 
-# The two packages stand beside each other or not, as they were installed.
+# The two packages may be installed in different places.
 _OF_LIBRARIES = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
     os.path.dirname(os.path.abspath(vit_steps.__file__)) + os.sep,
@@ -21,17 +21,17 @@ _OF_LIBRARIES = (
 
 
 def origin_of(answer: Any) -> str:
-    """The name of the library's function or class that an answer is; "" if of none.
+    """Return the name of the library's function or class that an answer is, or "".
 
     >>> origin_of(vit_steps.MultiHeadAttention)
     'vit_steps.attention.MultiHeadAttention'
 
-    Behind a partial, a bound method, a module or a class that changes nothing the
-    library's own is found; in what somebody has written it is not looked for.
+    A partial, a bound method, a module, or a class that changes nothing is looked
+    through. A function that somebody has written is not, whatever it calls.
     """
     function = _function_behind(answer)
     code = getattr(function, "__code__", None)
-    if code is None:  # no Python: torch.softmax, say
+    if code is None:  # not in Python, such as torch.softmax
         owner = getattr(function, "__objclass__", function)
         module = str(getattr(owner, "__module__", None))
         known = module.partition(".")[0] == "torch"
@@ -44,8 +44,8 @@ def origin_of(answer: Any) -> str:
 
 
 def _function_behind(answer: Any) -> Any:
-    """What is run when an answer is called; for a module, its forward."""
-    for _ in range(20):  # or for ever, where one wraps itself
+    """Return the function that runs when an answer is called, such as ``forward``."""
+    for _ in range(20):  # with a limit, since a function may wrap itself
         if isinstance(answer, functools.partial):
             answer = answer.func
         elif inspect.ismethod(answer):

@@ -9,23 +9,24 @@
       ? Patches down times patches across, and one token more.
       ? 24 × 24 + 1.
 
-First the name, a colon and what is asked. Behind two spaces stand ``=`` and the right
-value, then wrong values that many give, one or several with a colon and a sentence,
-then three hints behind ``?``, each saying more than the one before. What is too long
-for a line goes on behind four spaces.
+A question begins with its name, a colon and what is asked. The lines below it are
+indented by two spaces: ``=`` and the right value; wrong values that many give, one or
+several, with a colon and a sentence; and three hints after ``?``, each of which says
+more than the one before. A line that is too long goes on below, indented by four
+spaces.
 
-Numbers may differ by 1 in 100,000; ``rounding 2e-3`` allows for 2 in 1,000. Where many
-values are right, what somebody has measured, there are conditions for those that are
-not, in place of ``=`` and wrong values:
+Numbers may differ by 1 in 100,000; ``rounding 2e-3`` allows for 2 in 1,000. If many
+values are right, such as those that somebody measured, conditions for the wrong ones
+take the place of ``=`` and wrong values:
 
       accept numbers("before", "after", low=0, high=1)
       if given["after"] < given["before"]: has a lower share after the training
 
-Behind ``accept`` stands a function from a value to what is wrong with it, or None, such
-as the file has, or ``numbers`` makes.
+After ``accept`` comes a function that takes a value and returns what is wrong with it,
+or None: one in the file, or one that ``numbers`` makes.
 
-Values are written in Python. They may use ``math``, ``torch``, ``F`` and what stands in
-the file, and are computed when they are asked for the first time.
+Values are written in Python. They may use ``math``, ``torch``, ``F`` and all names in
+the file, and are computed when they are first needed.
 """
 
 import contextlib
@@ -36,7 +37,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from vit_check.engine.table import ALWAYS_NAMED, blocks
+from vit_check.engine.table import ALWAYS_NAMED, blocks, continued, evaluated
 from vit_check.engine.values import Slip, ValueCheck
 
 Accept = Callable[[Any], str | None]
@@ -46,7 +47,7 @@ def questions(table: str, names: Mapping[str, Any]) -> list[ValueCheck]:
     """Return the questions of a table, in their order.
 
     Args:
-        names: what stands in the file.
+        names: those that values may use.
 
     Raises: ValueError if a question cannot be read, with its name.
     """
@@ -59,7 +60,7 @@ def _question(block: list[str], scope: dict[str, Any]) -> ValueCheck:
     if not name.isidentifier() or not colon:
         raise ValueError(f'questions: {block[0]!r} is not "name: what is asked"')
     try:
-        asked, *entries = _entries(block)
+        asked, *entries = continued(block)
         return _read(name, asked.removeprefix(f"{name}: "), entries, scope)
     except ValueError as error:
         raise ValueError(f"question {name}: {error}") from None
@@ -133,7 +134,7 @@ def _accepting(
 def numbers(
     *names: str | int, each: int = 0, low: float = -math.inf, high: float = math.inf
 ) -> Accept:
-    """Return what says of a value whether it has a number by each of these names.
+    """Return a function that says what is wrong unless a value has these numbers.
 
     Args:
         *names: the keys of a dictionary; or how many numbers are in a list.
@@ -160,21 +161,8 @@ def numbers(
     return wrong
 
 
-def _entries(block: list[str]) -> list[str]:
-    """The first line of a block and those behind two spaces, each with what goes on."""
-    found = [block[0]]
-    for line in block[1:]:
-        if line.startswith("    "):
-            found[-1] += f" {line.strip()}"
-        elif line.startswith("  ") and line[2] not in " \t":
-            found.append(line[2:])
-        elif line:
-            raise ValueError(f"{line!r} has neither two spaces in front nor four")
-    return found
-
-
 def _parted(line: str) -> tuple[str, str]:
-    """A value and its sentence; the value may be a dict, which has colons too.
+    """Split a line into a value and its sentence; a dict as the value has colons too.
 
     Raises: ValueError if there is no sentence.
     """
@@ -195,7 +183,7 @@ def _parted(line: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Expression:
-    """A value of a question, computed when it is called for the first time."""
+    """A value of a question, which is computed when it is first called."""
 
     question: str
     code: str
@@ -206,10 +194,4 @@ class Expression:
 
     @cached_property
     def _value(self) -> Any:
-        try:
-            return eval(self.code, self.scope)
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise ValueError(
-                f"question {self.question}: {self.code!r} cannot be computed, {reason}"
-            ) from error
+        return evaluated(f"question {self.question}", self.code, self.scope)

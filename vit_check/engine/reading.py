@@ -1,7 +1,8 @@
-"""Reading the parameters of a module whose names nobody knows.
+"""Read the parameters of a module whose names are unknown.
 
-Shapes say most of it: a linear map from D to M has M·D weights, whatever it is called.
-What shapes leave open (which of four D×D matrices makes the queries?) is tried.
+Shapes decide most of it: a linear map from D to M has M·D weights, whatever its name
+is. Where shapes leave it open (which of four D×D matrices makes the queries?), every
+possibility is tried.
 """
 
 import itertools
@@ -16,18 +17,18 @@ from torch import Tensor
 Weights = dict[str, Tensor]
 Sizes = Mapping[str, Any]
 
-LONGEST_NAME = 1000  # characters, of a parameter
+LONGEST_NAME = 1000  # characters of a parameter's name
 
 
 def within(weights: Weights, prefix: str) -> Weights:
-    """Those whose names begin with this, without it."""
+    """Return the weights whose names begin with a prefix, and take it off."""
     found = {n: value for n, value in weights.items() if n.startswith(prefix)}
     return {n.removeprefix(prefix): value for n, value in found.items()}
 
 
 @dataclass(frozen=True)
 class Part:
-    """A parameter: name, kind of layer that owns it, when that is first called, values.
+    """A parameter: name, kind of its layer, place in the order of calls, values.
 
     ``kind`` is "linear", "convolution", "norm", "table" or "own"; ``initial`` is what
     the module was built with.
@@ -44,12 +45,12 @@ class Part:
         return self.name.rpartition(".")[0]
 
     def as_built(self) -> "Part":
-        """The same with the values it was built with."""
+        """Return the same part with the values that it was built with."""
         return replace(self, value=self.initial.to(self.value.dtype))
 
 
 def parts_of(record: dict[str, Any], values: Sequence[Tensor]) -> list[Part]:
-    """The parts of an observed module, in the order in which they are first used.
+    """Return the parts of an observed module, in the order of their first use.
 
     Args:
         values: that were drawn for its parameters, in their order.
@@ -83,12 +84,12 @@ class Linear:
 
 
 def sides(part: Part) -> set[int]:
-    """The two lengths of a matrix; of what is none, nothing."""
+    """Return the two lengths of a matrix, and of any other part none."""
     return set(part.value.flatten(1).shape) if part.value.ndim > 1 else set()
 
 
 def linears(parts: Sequence[Part], ins: int) -> list[Linear]:
-    """The linear maps from ``ins`` numbers among the parts, in running order.
+    """Return the linear maps from ``ins`` numbers among the parts, in running order.
 
     A bias is the vector of the same layer, or the next one of the right length. Where a
     weight has heads, (h, D, d), a bias may have them too, (h, d).
@@ -126,7 +127,7 @@ def is_vector(part: Part) -> bool:
 
 
 def _is_bias_of_a_stack(part: Part, parts: Sequence[Part]) -> bool:
-    """Whether it is (n, D), beside a stack of matrices (n, D, D) in the same module."""
+    """Return whether a part is (n, D), beside a stack (n, D, D) in the same module."""
     if part.kind != "own" or part.value.ndim != 2:
         return False
     n, D = part.value.shape
@@ -135,11 +136,11 @@ def _is_bias_of_a_stack(part: Part, parts: Sequence[Part]) -> bool:
 
 
 def _as_matrix(part: Part, ins: int) -> Tensor | None:
-    """Return a weight as (out, in); None if it takes another number of numbers.
+    """Return a weight as (out, in); None if it takes another number of inputs.
 
-    In a tensor of its own, the axis of that length is what comes in, and the others,
-    in their order, are what goes out: (D, h, d), (3, h, D, d), (h, d, D). A matrix that
-    fits both ways is taken as a linear layer has it.
+    In a tensor that is in no layer, the axis of that length is the input, and the
+    others, in their order, are the output: (D, h, d), (3, h, D, d), (h, d, D). A matrix
+    that fits both ways is taken as a linear layer has it.
     """
     if part.kind in ("linear", "convolution"):
         weight = part.value.flatten(1) if part.value.ndim > 1 else None
@@ -152,7 +153,7 @@ def _as_matrix(part: Part, ins: int) -> Tensor | None:
 
 
 def as_rows(part: Part, rows: int, D: int) -> Tensor | None:
-    """Return a table as (rows, D); None if it is none.
+    """Return a part as a table (rows, D); None if it is not one.
 
     Its D numbers may be the last axis or the first, and its rows may be a grid.
     """
@@ -181,12 +182,13 @@ def tokens_and_positions(
             yield [*two], cls[None], torch.cat([first, rows])[None]  # type: ignore[list-item]
 
 
-# The usual orders in which a patch's channels, rows and columns are flattened first.
+# The orders in which a patch's channels, rows and columns are flattened, usual ones
+# first.
 _ORDERS = ((0, 1, 2), (1, 2, 0), (0, 2, 1), (2, 1, 0), (1, 0, 2), (2, 0, 1))
 
 
 def as_filters(part: Part, D: int, patch: tuple[int, int, int]) -> Iterator[Tensor]:
-    """Return each way to read a weight as (D, C, P, P), the usual ones first.
+    """Yield each way to read a weight as (D, C, P, P), the usual ones first.
 
     A convolution's has only one; a matrix may have been made for patches that are
     flattened in another order.
@@ -194,7 +196,7 @@ def as_filters(part: Part, D: int, patch: tuple[int, int, int]) -> Iterator[Tens
     value, wanted = part.value, (D, *patch)
     if part.kind in ("norm", "table") or value.numel() != math.prod(wanted):
         return
-    while value.ndim > 4 and 1 in value.shape[1:]:  # of a convolution in space and time
+    while value.ndim > 4 and 1 in value.shape[1:]:  # a convolution over space and time
         value = value.squeeze(1 + value.shape[1:].index(1))
     if value.ndim == 4 and value.shape[2:] != (1, 1):
         for order in itertools.permutations(range(4)):
@@ -226,7 +228,7 @@ _WORDS = "weight kernel gamma scale gain bias beta shift offset".split()
 
 
 def _stem(name: str) -> str:
-    """The name without what says weight or bias: in_proj_weight and in_proj_bias."""
+    """Return a name without "weight" or "bias": in_proj for in_proj_weight."""
     last = ".".join(name.lower().rsplit(".", 2)[-2 if name[-1].isdigit() else -1 :])
     for word in _WORDS:
         last = last.replace(word, "")
@@ -234,26 +236,11 @@ def _stem(name: str) -> str:
     return last.removeprefix("w").removeprefix("b").removeprefix("g").strip("_")
 
 
-def norms(parts: Sequence[Part], size: int) -> list[tuple[Tensor, Tensor]]:
-    """Weight and bias of each layer norm over ``size`` numbers, in running order."""
-    found: dict[str, dict[str, Tensor]] = {}
-    for part in parts:
-        if part.kind == "norm" and tuple(part.value.shape) == (size,):
-            last = part.name.rpartition(".")[2]
-            found.setdefault(part.owner, {})[last] = part.value
-    zeros = torch.zeros(size, dtype=torch.float64)
-    return [
-        (pair["weight"], pair.get("bias", zeros.to(pair["weight"].dtype)))
-        for pair in found.values()
-        if "weight" in pair
-    ]
-
-
 def layer_norms(parts: list[Part], D: int) -> list[tuple[Part, Part]]:
-    """Weight and bias of each norm over D numbers, in running order.
+    """Return weight and bias of each norm of D numbers, in running order.
 
-    A norm that somebody has written is a module with two vectors and nothing else, or
-    two vectors beside other things, where the weight is the one that begins at 1.
+    A student's own norm is a module with two vectors and nothing else, or two vectors
+    beside other parts, where the one that begins at 1 is the weight.
     """
     owned: dict[str, list[Part]] = {}
     for part in parts:
@@ -274,20 +261,20 @@ def layer_norms(parts: list[Part], D: int) -> list[tuple[Part, Part]]:
 
 
 def _home(part: Part) -> str:
-    """The module that keeps it, be it in a list."""
+    """Return the module that has a part, also one in a list."""
     owner, _, last = part.name.rpartition(".")
     return owner.rpartition(".")[0] if last.isdigit() else owner
 
 
 def _flat(part: Part) -> Part:
-    """(1, 1, D) as (D,); anything else as it is."""
+    """Return (1, 1, D) as (D,), and anything else as it is."""
     if part.value.numel() != part.value.shape[-1]:
         return part
     return replace(part, value=part.value.flatten(), initial=part.initial.flatten())
 
 
 def _pairs(vectors: Sequence[Part]) -> list[list[Part]]:
-    """Each weight, which begins at 1, and its bias: by its name, or the next one."""
+    """Pair each weight, which begins at 1, with the bias by its name or after it."""
     weights = [p for p in vectors if bool((p.initial == 1).all())]
     left = [p for p in vectors if bool((p.initial == 0).all())]
     found = []
@@ -302,7 +289,7 @@ def _pairs(vectors: Sequence[Part]) -> list[list[Part]]:
 
 
 def without_norms(parts: list[Part], D: int) -> list[Part]:
-    """The parts that are no norm over D numbers."""
+    """Return the parts that do not belong to a norm of D numbers."""
     names = {part.name for pair in layer_norms(parts, D) for part in pair}
     return [part for part in parts if part.name not in names]
 
@@ -320,10 +307,10 @@ def attention_readings(
     ordered: bool = False,
     from_heads: Sequence[Linear] = (),
 ) -> Iterator[Weights]:
-    """Every way to read linear maps as queries, keys, values and the projection.
+    """Yield every way to read linear maps as queries, keys, values and the projection.
 
-    Accepted are one matrix for q, k and v in any order and layout, a matrix for each,
-    one for keys and values, a matrix or three for each head, and all four in one.
+    There may be one matrix for q, k and v, in any order and layout, or one for each of
+    them, one for keys and values, one or three for each head, or one for all four.
 
     Args:
         maps: those that take D numbers.
@@ -334,51 +321,30 @@ def attention_readings(
     Yields:
         ``qkv.weight, qkv.bias, proj.weight, proj.bias`` as the package has them.
     """
-    D, h = embed_dim, num_heads
-    d = D // h
-    whole = [m for m in maps if m.outs == D]
-    triple = [m for m in maps if m.outs == 3 * D]
-    double = [m for m in maps if m.outs == 2 * D]
-    four = [m for m in maps if m.outs == 4 * D]
-    head = [m for m in maps if m.outs == d and d != D]
-    fused = [m for m in maps if m.outs == 3 * d and d != D]
-    if len(from_heads) == h > 1 and not whole:
-        whole = [_side_by_side(from_heads)]
-        maps = [*maps, *whole]
-    if len(triple) == 1 and len(whole) == 1 and len(maps) == 2:
-        for q, k, v in _thirds(triple[0], h, d):
-            yield from _readings_of(q, k, v, whole[0], ordered)
-    elif len(double) == 1 and len(whole) == 2 and len(maps) == 3:
-        for proj, q in itertools.permutations(whole[::-1]):
-            for k, v in _halves(double[0], h, d):
-                yield from _readings_of(q, k, v, proj, ordered)
-    elif len(four) == 1 and len(maps) == 1:
-        yield from _of_four(_split_evenly(four[0], 4), ordered)
-    elif len(whole) == 4 and len(maps) == 4:
-        yield from _of_four(whole, ordered)
-    elif len(head) == 3 * h and len(whole) == 1:
-        for groups in (
-            [head[i::3] for i in range(3)],
-            [head[i * h : (i + 1) * h] for i in range(3)],
-        ):
-            q, k, v = (_stacked(group) for group in groups)
-            yield from _readings_of(q, k, v, whole[0], ordered)
-    if len(fused) == (h + 1 if 3 * d == D else h) and len(maps) == h + 1:
-        joint, proj = fused[:h], (whole[-1:] or fused[-1:])[0]
-        cut = [_split(m, 3, 1, d) for m in joint]
-        for of_heads in zip(*cut, strict=True):
-            q, k, v = (_stacked(group) for group in zip(*of_heads, strict=True))
+    D, h, d = embed_dim, num_heads, embed_dim // num_heads
+    if len(from_heads) == h > 1 and all(m.outs != D for m in maps):
+        maps = [*maps, _side_by_side(from_heads)]
+    if len(maps) == 1 and maps[0].outs == 4 * D:
+        maps = _split_evenly(maps[0], 4)
+    of_heads = [m for m in maps if m.outs % D]
+    maps = [
+        *([_stacked(of_heads)] if of_heads else []),
+        *(m for m in maps if not m.outs % D),
+    ]
+    if sum(m.outs for m in maps) != 4 * D:
+        return
+    for proj in [m for m in maps if m.outs == D][::-1]:
+        joint = [m for m in maps if m is not proj]
+        ways = [[*way] for way in itertools.product(*(_split(m, h, d) for m in joint))]
+        if h == len(joint) == 3:  # or they are those of the heads
+            ways += [[cut] for cut in _split(_stacked(joint), h, d)[1:]]
+        for way in ways:
+            q, k, v = itertools.chain(*way)
             yield from _readings_of(q, k, v, proj, ordered)
 
 
-def _of_four(whole: Sequence[Linear], ordered: bool) -> Iterator[Weights]:
-    for proj in whole[::-1]:
-        q, k, v = (m for m in whole if m is not proj)
-        yield from _readings_of(q, k, v, proj, ordered)
-
-
 def _split_evenly(joint: Linear, number: int) -> list[Linear]:
-    """A stack of matrices; each may as well be its transpose."""
+    """Split a stack of matrices, each of which may be a transpose."""
     biases: Sequence[Tensor | None] = [None] * number
     if joint.bias is not None:
         biases = joint.bias.chunk(number)
@@ -387,7 +353,7 @@ def _split_evenly(joint: Linear, number: int) -> list[Linear]:
 
 
 def _side_by_side(heads: Sequence[Linear]) -> Linear:
-    """Matrices from d to D whose outputs are added, as one from D to D."""
+    """Join matrices from d to D whose outputs are added to one from D to D."""
     bias = sum(m.bias_or_zeros() for m in heads)
     return Linear(torch.cat([m.weight for m in heads], dim=1), bias, False)  # type: ignore[arg-type]
 
@@ -395,10 +361,7 @@ def _side_by_side(heads: Sequence[Linear]) -> Linear:
 def _readings_of(
     q: Linear, k: Linear, v: Linear, proj: Linear, ordered: bool
 ) -> Iterator[Weights]:
-    both = (
-        False,
-        True,
-    )  # of q, k and v, nobody writes x @ W for some, x @ W.T for others
+    both = (False, True)  # for q, k and v alike: either x @ W or x @ W.T
     of_inputs = both if any(m.turned for m in (q, k, v)) else both[:1]
     of_proj = both if proj.turned else both[:1]
     for turn, turn_proj in itertools.product(of_inputs, of_proj):
@@ -416,34 +379,24 @@ def _readings_of(
                 break
 
 
-def _thirds(joint: Linear, h: int, d: int) -> Iterator[list[Linear]]:
-    yield from _split(joint, 3, h, d)
-
-
-def _halves(joint: Linear, h: int, d: int) -> Iterator[list[Linear]]:
-    for first, second in _split(joint, 2, h, d):
-        yield [first, second]
-
-
-def _split(joint: Linear, number: int, h: int, d: int) -> Iterator[list[Linear]]:
-    """A joint matrix whose rows are laid out (3, h, d), (h, 3, d) or (h, d, 3)."""
-    rows = torch.arange(number * h * d)
-    for layout in (
-        rows.reshape(number, h * d),
-        rows.reshape(h, number, d).transpose(0, 1).reshape(number, h * d),
-        rows.reshape(h * d, number).T,
-    ):
-        yield [
-            Linear(
-                joint.weight[chosen],
-                None if joint.bias is None else joint.bias[chosen],
-                False,
-            )
-            for chosen in layout
-        ]
+def _split(joint: Linear, h: int, d: int) -> list[list[Linear]]:
+    """The ways to cut up a matrix whose rows are (n, h, d), (h, n, d) or (h, d, n)."""
+    n = joint.outs // (h * d)
+    if n == 1:
+        return [[joint]]
+    rows = torch.arange(joint.outs)
+    layouts = (
+        rows.reshape(n, h * d),
+        rows.reshape(h, n, d).transpose(0, 1).reshape(n, h * d),
+        rows.reshape(h * d, n).T,
+    )
+    bias = joint.bias_or_zeros()
+    return [
+        [Linear(joint.weight[part], bias[part], False) for part in layout]
+        for layout in layouts
+    ]
 
 
 def _stacked(group: Sequence[Linear]) -> Linear:
-    biases = [m.bias for m in group if m.bias is not None]
-    bias = torch.cat(biases) if len(biases) == len(group) else None
+    bias = torch.cat([m.bias_or_zeros() for m in group])
     return Linear(torch.cat([m.weight for m in group]), bias, False)

@@ -1,4 +1,4 @@
-"""What the checks have said since the program or the kernel started."""
+"""A log of all findings since the program or the kernel started."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from vit_check.engine.verdict import Finding
 
 @dataclass(frozen=True)
 class Said:
-    """What a check said of an answer.
+    """The finding of a check on one answer.
 
     Args:
         check: the name under which a judge knows it, as ``"answer:third_weight"``.
@@ -28,7 +28,7 @@ SAID: list[Said] = []
 
 
 def note(check: str, answer: Any, finding: Finding | None, hint: int) -> None:
-    """Keep what a check says of an answer."""
+    """Write down the finding of a check."""
     given = getattr(answer, "__name__", None)
     if not isinstance(given, str):
         given = type(answer).__name__

@@ -1,26 +1,33 @@
-"""Known mistakes as a table of edits of a right answer.
+"""A check as a table: its signature, its cases, known mistakes and three hints.
 
-A row is a name, what the mistake changes, and the sentence for the student:
-
+    attend(q, k) -> (B, T, T)
+      float32(2, 3, 5), float32(2, 3, 5)
+      float64(3, 1, 4), float64(3, 1, 4)  # a single token
     no scale: / math.sqrt(d) -> nothing
         the scores are not divided by √d before the softmax
     softmax over queries: softmax(dim=-1) -> softmax(dim=-2)
         the softmax runs over the queries: each column sums to 1, but each row should
     written by view: = by_view
         a view moves nothing: swap the axes first
-
-An edit stands behind the name, and more of them, or one that is too long for that line,
-behind two spaces: each on a line of its own or with its arrow on the next. Behind four
-stands the sentence. ``-> nothing`` takes something out. ``= name`` is another answer
-altogether: a function by that name, or an expression. The code may use ``math``,
-``re``, ``torch``, ``F`` and what stands in the file of the right answer.
-
-After the rows a table may have three hints, each saying more than the one before:
-
     ? Which axis does the softmax take?
     ? The scores are divided by the root of q.shape[-1]; then each query's row of
       weights sums to 1.
     ? scores = q @ k.mT / math.sqrt(q.shape[-1]), then scores.softmax(dim=-1).
+
+The signature comes first, and below it, indented by two spaces, the arguments of each
+case, a line a case. ``float32(2, 3)``, ``float64`` and ``bfloat16`` draw
+a tensor of this shape, ``below(K, 2, 3)`` one of whole numbers from 0 to K - 1, and
+``whole(3, 9)`` one of 3 to 8. A case that is too long for
+a line goes on in the next, indented by four.
+
+A mistake is an edit of the right answer: a name, what is changed, and the sentence for
+the student. An edit stands after the name. Further edits, or one that is too long for
+that line, follow on lines of their own, indented by two spaces, where the arrow may
+begin the next line. The sentence is indented by four. ``-> nothing`` takes something
+out. ``= name`` is another answer altogether: a function by that name, or an expression.
+
+Last come the hints, each saying more than the one before. All code may use ``math``,
+``re``, ``torch``, ``F`` and all names in the file of the right answer.
 """
 
 import ast
@@ -28,17 +35,17 @@ import inspect
 import math
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import torch
+from torch import Generator
 from torch.nn import functional as F
 
+from vit_check.engine.drawing import Answer, drawing
 from vit_check.engine.verdict import Mistake
-
-Answer = Callable[..., Any]
 
 ALWAYS_NAMED: dict[str, Any] = {"math": math, "re": re, "torch": torch, "F": F}
 
@@ -50,6 +57,61 @@ class Row:
     name: str
     code: list[str]
     sentence: str
+
+
+@dataclass(frozen=True)
+class Head:
+    """How a table begins: the signature, and the code of each case."""
+
+    signature: str
+    cases: list[str]
+
+    def drawn(self, generator: Generator, names: Mapping[str, Any]) -> list[list[Any]]:
+        """Return the arguments of each case.
+
+        Args:
+            names: what else the code may use.
+
+        Raises: ValueError if a case cannot be computed.
+        """
+        scope = ALWAYS_NAMED | dict(names) | drawing(generator)
+        return [evaluated("case", code, scope, "[%s\n]") for code in self.cases]
+
+
+def evaluated(what: str, code: str, scope: dict[str, Any], form: str = "%s") -> Any:
+    """Return the value of a piece of a table.
+
+    Raises: ValueError if it cannot be computed, which says what it is.
+    """
+    try:
+        return eval(form % code, scope)
+    except Exception as error:
+        raise ValueError(
+            f"{what}: {code!r} cannot be computed, {type(error).__name__}: {error}"
+        ) from error
+
+
+def parted(table: str) -> tuple[Head, str]:
+    """Return the head of a table, and the mistakes and hints below it."""
+    first = blocks(table)[0]
+    signature, *cases = continued(first)
+    return Head(signature, cases), table.strip().removeprefix("\n".join(first))
+
+
+def continued(block: list[str]) -> list[str]:
+    """Return the lines of a block, each joined with those below it that go on.
+
+    Raises: ValueError if a line has other spaces in front.
+    """
+    found = [block[0]]
+    for line in block[1:]:
+        if line.startswith("    "):
+            found[-1] += f" {line.strip()}"
+        elif line.startswith("  ") and line[2] not in " \t":
+            found.append(line[2:])
+        elif line:
+            raise ValueError(f"{line!r} has neither two spaces in front nor four")
+    return found
 
 
 def rows(table: str) -> list[Row]:
@@ -73,7 +135,7 @@ def hints_in(table: str) -> tuple[str, str, str]:
 
 
 def blocks(table: str) -> list[list[str]]:
-    """The lines of a table, in blocks that begin where a line is not indented."""
+    """Return the lines of a table in blocks, each of which begins without an indent."""
     parts = re.split(r"\n(?=\S)", table.strip())
     return [part.splitlines() for part in parts if part]
 
@@ -125,7 +187,7 @@ def mistakes(
 
 
 class _Called:
-    """A wrong answer that is made when it is called for the first time."""
+    """A wrong answer, which is made when it is first called."""
 
     def __init__(self, as_given: Callable[[Answer], Answer], edited: "Edited") -> None:
         self.as_given, self.edited = as_given, edited
@@ -139,11 +201,11 @@ class _Called:
 
 
 class Edited:
-    """A right answer with edits in its source, which are made when it is asked for.
+    """A right answer with edits in its source, made when it is first asked for.
 
     Args:
         right: the answer.
-        code: the edits of a row, or the expression behind ``=``.
+        code: the edits of a row, or the expression after ``=``.
         parts: functions that it calls and that may be edited too.
         named: more names that the code may use.
     """
@@ -179,9 +241,9 @@ class Edited:
 
 
 def source_of(function: Answer) -> str:
-    """Return the source of a function or class, as it stands in its file.
+    """Return the source of a function or class, as in its file.
 
-    What decorates it is left out.
+    Its decorators are left out.
     """
     source = textwrap.dedent(inspect.getsource(function))
     (definition,) = ast.parse(source).body
@@ -189,11 +251,11 @@ def source_of(function: Answer) -> str:
 
 
 def edited(source: str, edit: str) -> str:
-    """Return a source with ``old -> new`` done wherever the old stands.
+    """Return a source with ``old -> new`` done wherever the old text is.
 
-    Spaces and line breaks do not matter, and a name is met whole or not at all.
+    Spaces and line breaks do not matter, and names match only as a whole.
 
-    Raises: ValueError if the old does not stand in the source.
+    Raises: ValueError if the old text is not in the source.
     """
     old, _, new = edit.partition(" -> ")
     new = "" if new == "nothing" else new

@@ -1,4 +1,4 @@
-"""Checks of values: what somebody predicted, counted or measured."""
+"""Checks of values that a student predicted, counted or measured."""
 
 import math
 import sys
@@ -16,7 +16,7 @@ from vit_check.engine.verdict import Finding
 
 @dataclass(frozen=True)
 class Slip:
-    """A wrong value that many give, and what they have overlooked."""
+    """A wrong value that many give, and what they overlooked."""
 
     computed: Callable[[], Any]
     sentence: str
@@ -101,22 +101,18 @@ class ValueCheck(Check):
         if type(given) is type(right) and not isinstance(right, list | dict):
             said = repr(given[:40] if isinstance(given, str) else given)
             return Finding("value", f"is {said}, which is not {self.signature}")
-        if isinstance(right, list) and isinstance(given, list):
-            empty = [n for n, item in enumerate(given, start=1) if _is_empty(item)]
-            if empty and len(given) == len(right):
-                place = f"place {empty[0]} of {len(right)}"
-                return Finding("value", f"has nothing yet at {place}")
-        if isinstance(right, dict) and isinstance(given, dict):
-            for key in right:
-                if key in given and _is_empty(given[key]):
-                    return Finding("value", f"has nothing yet at {key!r}")
-            if given.keys() == right.keys():
-                ordered = [given[key] for key in right]
-                reason = _another_kind(ordered, right.values())
-                if reason is not None:
-                    return Finding("value", reason)
-        if isinstance(right, list):
-            reason = _not_the_list(given, right)
+        if isinstance(right, list | dict):
+            several, expected = _by_place(given), _by_place(right)
+            for place in expected:
+                if place in several and _is_empty(several[place]):
+                    return Finding("value", f"has nothing yet at {place}")
+            reason = None
+            if several.keys() == expected.keys():
+                given_in_order = [several[place] for place in expected]
+                reason = _another_kind(given_in_order, expected.values())
+            elif isinstance(right, list) and isinstance(given, str | int | float):
+                kind = "a text in quotes" if isinstance(given, str) else "one number"
+                reason = f"is {kind}, expected {len(right)} things in a tuple"
             if reason is not None:
                 return Finding("value", f"{reason}: {self.signature}")
         found = difference(_form(given), _form(right), what="your answer")
@@ -146,15 +142,11 @@ class ValueCheck(Check):
         return same(given, right)
 
 
-def _not_the_list(given: Any, right: list[Any]) -> str | None:
-    """Whether one thing was given, or things of another kind than is asked for."""
-    if isinstance(given, str):
-        return f"is a text in quotes, expected {len(right)} things in a tuple"
-    if isinstance(given, int | float):
-        return f"is one number, expected {len(right)} things in a tuple"
-    if isinstance(given, list) and len(given) == len(right):
-        return _another_kind(given, right)
-    return None
+def _by_place(value: Any) -> dict[str, Any]:
+    """The things in a list or dict, by what their place is called."""
+    if isinstance(value, list):
+        return {f"place {n} of {len(value)}": v for n, v in enumerate(value, start=1)}
+    return {repr(k): v for k, v in value.items()} if isinstance(value, dict) else {}
 
 
 def _another_kind(given: Iterable[Any], right: Iterable[Any]) -> str | None:
@@ -171,7 +163,7 @@ def _another_kind(given: Iterable[Any], right: Iterable[Any]) -> str | None:
 
 
 def _said(value: Any) -> str:
-    """What stands in the place of a truth value."""
+    """Return the words for a value that should be True or False."""
     if isinstance(value, list):
         return "a list or tuple"
     if isinstance(value, dict):
@@ -180,7 +172,7 @@ def _said(value: Any) -> str:
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether nothing is given: None, an ellipsis, or a list or dict of no more."""
+    """Return whether nothing is given: None, an ellipsis, or a list of these."""
     if isinstance(value, list):
         return bool(value) and all(map(_is_empty, value))
     if isinstance(value, dict) and value != {"?": "ellipsis"}:
@@ -197,7 +189,7 @@ def _holds_nan(value: Any) -> bool:
 
 
 def _as_lists(value: Any) -> Any:
-    """Tensors of numbers as the lists they print as."""
+    """Return tensors of numbers as the lists that they print as."""
     if hasattr(value, "tolist"):
         return _as_lists(plain(value.tolist()))
     if isinstance(value, list):
@@ -208,7 +200,7 @@ def _as_lists(value: Any) -> Any:
 
 
 def _without_arrays(value: Any, depth: int = 0) -> Any:
-    """NumPy's arrays as lists; what lies deeper than ``plain`` looks stays as it is."""
+    """Return NumPy's arrays as lists, down to the depth that ``plain`` converts."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and type(value) is numpy.ndarray:
         return value.tolist()
@@ -220,7 +212,7 @@ def _without_arrays(value: Any, depth: int = 0) -> Any:
 
 
 def _form(value: Any) -> Any:
-    """A value with its numbers left out, so that no sentence tells the answer."""
+    """Return a value without its numbers, so that no sentence gives the answer away."""
     if isinstance(value, list):
         return [_form(item) for item in value]
     if isinstance(value, dict) and "?" not in value:

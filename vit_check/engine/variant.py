@@ -9,12 +9,12 @@
     token_count(«side», 16) + 1
     «row:,» tokens
 
-First stand the quantities of a set, each with today's value and those that may be drawn
-in its place; ``name = expression`` follows from them, and a draw for which an ``if`` is
-not true is drawn again. After an empty line stand the places, each a piece of the
-notebook, of the questions or of a check, with the quantities between « and ». With
-today's values a place is what stands there now. With drawn values it is what stands
-there in the variant. A line that begins with ``# `` is a comment.
+A table begins with the quantities of a set: each with today's value, then those that
+may be drawn in its place. ``name = expression`` follows from them, and a draw is
+repeated if an expression after ``if`` is not true. After an empty line come the places:
+pieces of the notebook, of the questions or of a check, with quantities between « and ».
+With today's values a place is the text that is there now, with drawn values the text of
+the variant. A line that begins with ``# `` is a comment.
 
 Values are written in Python and may use ``math``. In a place ¶ is the end of a line.
 """
@@ -25,6 +25,8 @@ from collections.abc import Callable
 from difflib import SequenceMatcher
 from random import Random
 from typing import Any
+
+from vit_check.engine.table import evaluated
 
 MOST_DRAWS = 10_000
 BRACED = re.compile(r"«(.+?)(:[,_.\d]*[a-z%]?)?»")
@@ -69,7 +71,7 @@ class Variant:
         self._any = re.compile("|".join(map(_pattern, longest_first)) or "(?!)")
 
     def text(self, text: str) -> str:
-        """Return a text with what is drawn in the place of what is there today."""
+        """Return a text with drawn pieces in the place of today's."""
         return self._any.sub(lambda found: self._drawn(found[0]), text)
 
     def found_in(self, text: str) -> set[str]:
@@ -77,7 +79,7 @@ class Variant:
         return {" ".join(found.split()) for found in self._any.findall(text)}
 
     def _drawn(self, found: str) -> str:
-        """A piece of text as it is drawn, with line ends where it had them."""
+        """Return a drawn piece of text, with line breaks where it had them before."""
         drawn = self.places[" ".join(found.split())]
         if "\n" in drawn or "\n" not in found:
             return drawn
@@ -95,7 +97,7 @@ class Variant:
 def _values(
     quantities: list[str], choose: Callable[[list[Any]], Any]
 ) -> dict[str, Any] | None:
-    """The value of each quantity; None if a condition is not true."""
+    """Return the value of each quantity; None if a condition is not true."""
     values: dict[str, Any] = {}
     for line in quantities:
         if line.startswith("if "):
@@ -112,12 +114,7 @@ def _values(
 
 
 def _evaluated(code: str, values: dict[str, Any]) -> Any:
-    try:
-        return eval(code, {"math": math} | values)
-    except Exception as error:
-        raise ValueError(
-            f"table: {code!r} cannot be computed, {type(error).__name__}: {error}"
-        ) from error
+    return evaluated("table", code, {"math": math} | values)
 
 
 def _filled(place: str, values: dict[str, Any]) -> str:
@@ -128,7 +125,7 @@ def _filled(place: str, values: dict[str, Any]) -> str:
 
 
 def _pattern(place: str) -> str:
-    """What finds a piece of text in any lines, but in no longer word or number."""
+    """Return a pattern of whole words for a text, whatever its line breaks."""
     pattern = r"\s+".join(re.escape(word) for word in place.split())
     before = r"(?<![\w.])" if place[0].isdigit() else r"(?<!\w)"
     after = r"(?!\w|[.,]\d)" if place[-1].isdigit() else r"(?!\w)"

@@ -1,4 +1,4 @@
-"""What a check has to say: one sentence about an answer."""
+"""The verdict of a check: one sentence about an answer."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,18 +31,18 @@ class CheckFailed(AssertionError):
 
     @classmethod
     def of_several(cls, failures: Sequence["CheckFailed"]) -> "CheckFailed":
-        """One for several answers, with a line for each."""
+        """A failed check of several answers, with a line for each."""
         first = failures[0]
         failed = cls(first.check, first.mistake, first.sentence, first.hint)
         failed.args = ("\n".join(map(str, failures)),)
         return failed
 
-    def _render_traceback_(self) -> list[str]:  # asked for by IPython
+    def _render_traceback_(self) -> list[str]:  # called by IPython
         return str(self).splitlines()
 
 
 class Misused(ValueError):
-    """A check was not called as it is to be called; shown as a sentence alone."""
+    """Raised if a check is used the wrong way; a notebook shows the sentence alone."""
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
@@ -50,7 +50,7 @@ class Misused(ValueError):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found wrong: a short name, and the sentence for the student."""
+    """A mistake that a check found: a short name, and the sentence for the student."""
 
     mistake: str
     sentence: str
@@ -58,7 +58,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known-wrong answer, and the sentence for whoever has given it.
+    """A known-wrong answer, and the sentence for a student who gives it.
 
     An answer that puts out what ``wrong`` puts out has made this mistake.
 

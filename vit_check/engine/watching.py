@@ -1,4 +1,4 @@
-"""Running an answer where it can do no harm: silenced, timed, nothing left changed."""
+"""Run an answer where it can do no harm: silenced, timed, with nothing left changed."""
 
 import contextlib
 import ctypes
@@ -23,13 +23,13 @@ import torch
 import vit_steps
 
 CPU_SECONDS = 5.0  # of computing: to compile a small answer takes more than one
-WAITING_SECONDS = 10.0  # for whoever sleeps, or waits for input
-LOADING_SECONDS = 120.0  # for libraries, which it may be the first to need
-STOP_SECONDS = 5.0  # of computing, in which whoever was told to stop has to stop
+WAITING_SECONDS = 10.0  # in which an answer sleeps, or waits for input
+LOADING_SECONDS = 120.0  # for libraries, which the answer may be the first to need
+STOP_SECONDS = 5.0  # of computing, within which an answer that is stopped has to end
 LOOK_SECONDS = 0.02  # between two looks at an answer
-MOST_MEMORY = 2**31  # bytes that it may take
-DEEPEST_CALLS = 20_000  # in each other, whatever limit an answer sets
-MOST_FRAMES = 1_000  # that are looked at, of a thread that may have millions
+MOST_MEMORY = 2**31  # bytes that an answer may take
+DEEPEST_CALLS = 20_000  # nested calls, whatever limit an answer sets
+MOST_FRAMES = 1_000  # that are looked at in a thread, which may have millions
 
 # Files that are not the student's: the two packages and Python's own library.
 _OURS = (
@@ -41,7 +41,7 @@ _OURS = (
 
 
 class Trouble(Exception):
-    """An answer did not come to its end.
+    """Raised if an answer does not run to its end.
 
     Args:
         mistake: ``"raises"``, ``"endless"``, ``"unwritten"`` or another short name.
@@ -58,7 +58,7 @@ class _Stop(BaseException):
 
 
 class _Nowhere(io.TextIOBase):
-    """Where an answer's prints go: nothing is kept, however much there is."""
+    """A file for an answer's prints that keeps nothing, however much there is."""
 
     def write(self, text: str) -> int:
         return len(text)
@@ -95,12 +95,12 @@ def watch(run: Callable[[], Any]) -> Any:
             try:
                 clock.begin()
                 outcome["value"] = run()
-                if not torch.is_grad_enabled():  # as it was when the thread began
+                if not torch.is_grad_enabled():  # as they were when the thread began
                     raise Trouble(*_GRADIENTS_LEFT_OFF)
             except BaseException as error:
                 outcome["error"] = error
             _report(done, released)
-        except _Stop:  # that came after the end
+        except _Stop:  # raised after the work was done
             _report(done, released)
 
     thread = threading.Thread(target=work, daemon=True, name="answer")
@@ -148,21 +148,19 @@ def watch(run: Callable[[], Any]) -> Any:
             why += "endless loop, or does it wait for something?"
         raise Trouble("endless", _LATE[state].format(why))
     error = outcome.get("error")
-    if isinstance(error, Trouble):
-        raise error
     if error is not None:
         raise in_words(error) from None
     return outcome["value"]
 
 
 def _is_importing(thread: threading.Thread) -> bool:
-    """Whether what it does now is to load a library, which may take its time."""
+    """Return whether a thread is loading a library, which may take its time."""
     files = (file for file, _ in _frames_of(thread))
     return any(file.startswith("<frozen importlib") for file in files)
 
 
 def _frames_of(thread: threading.Thread) -> Iterator[tuple[str, int]]:
-    """Yield file and line of what it does now, of its innermost call first."""
+    """Yield file and line of each call that a thread is in, the innermost first."""
     frame = sys._current_frames().get(thread.ident or 0)
     for _ in range(MOST_FRAMES):
         if frame is None:
@@ -172,7 +170,7 @@ def _frames_of(thread: threading.Thread) -> Iterator[tuple[str, int]]:
 
 
 def _memory() -> int:
-    """Return the bytes of memory that this process has; 0 if the system is silent."""
+    """Return the bytes of memory that this process has; 0 if that is unknown."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -181,9 +179,9 @@ def _memory() -> int:
 
 
 class _Clock:
-    """What one thread has computed, and how long it has slept, in seconds.
+    """A clock of the seconds that one thread has computed and slept.
 
-    Other programs may have the processors while it is ready; that time is neither.
+    Time in which it is ready while other programs have the processors is neither.
     """
 
     def __init__(self) -> None:
@@ -193,7 +191,7 @@ class _Clock:
         self.last = self.start, 0.0, 0.0
 
     def begin(self) -> None:
-        """To be called in the thread."""
+        """Start the clock; call this in the thread."""
         self.native = threading.get_native_id()
         with contextlib.suppress(AttributeError, OSError):  # not on every system
             self.thread = time.pthread_getcpuclockid(threading.get_ident())
@@ -218,30 +216,30 @@ class _Clock:
         return self.last[2]
 
     def computed(self) -> float:
-        """Where a system does not say: what the whole process did, if time allows."""
+        """Return the thread's seconds; on systems without its clock, the process's."""
         if self.thread is not None:
-            with contextlib.suppress(OSError):  # it has ended
+            with contextlib.suppress(OSError):  # the thread has ended
                 return time.clock_gettime(self.thread)
         elapsed = time.monotonic() - self.start
         return min(time.process_time() - self.process, elapsed)
 
 
 def _report(done: threading.Event, released: threading.Event) -> None:
-    """Say that the work is done, and end when nothing will be raised any more."""
+    """Signal that the work is done, and wait until nothing more will be raised here."""
     done.set()
     released.wait()
 
 
 def _stop(thread: threading.Thread, done: threading.Event, clock: _Clock) -> str:
-    """Raise in the thread until it is done; an answer may catch that a few times.
+    """Raise an error in the thread until it ends; an answer may catch it a few times.
 
-    Returns "stopped", or "runs", or "asleep" for one that stops when it wakes up. On a
-    busy machine a thread may wait long for its turn and cannot even hear that it
-    is to stop, so that does not count.
+    Return "stopped", "runs", or "asleep" if it will stop when it wakes up. On a busy
+    machine a thread may wait long for its turn and cannot even notice that it should
+    stop, so that time does not count.
     """
     computed = waited = 0.0
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(interval / 10)  # take turns often: it may catch each
+    sys.setswitchinterval(interval / 10)  # take turns often
     try:
         while not done.is_set():
             _raise_in(thread, _Stop)
@@ -258,12 +256,12 @@ def _stop(thread: threading.Thread, done: threading.Event, clock: _Clock) -> str
 
 
 def _raise_in(thread: threading.Thread, error: type[BaseException] | None) -> None:
-    """Let the thread find this error raised; None takes back what it has not found."""
+    """Raise an error in a thread at its next step; None cancels one not raised yet."""
     given = ctypes.py_object(error) if error is not None else ctypes.py_object()
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), given)
 
 
-# What an answer may set for the whole process: how to read it, and to put it back.
+# Settings of the whole process that an answer may change: how to read and restore each.
 _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype),
     (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
@@ -272,7 +270,7 @@ _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (sys.getrecursionlimit, sys.setrecursionlimit),
 )
 
-# Where an answer may put another function in the place of PyTorch's.
+# Modules and classes in which an answer may replace PyTorch's functions.
 _PATCHED = (torch, torch.nn, torch.nn.functional, torch.Tensor, torch.nn.Module)
 
 
@@ -286,8 +284,8 @@ def _world_kept() -> Iterator[None]:
     folder, environment = os.getcwd(), dict(os.environ)
     unraisable, collecting = sys.unraisablehook, gc.isenabled()
     nowhere = _Nowhere()
-    # What others left lying would be cleared away on the answer's time, and what stops
-    # an answer may come while a __del__ runs, where nobody can catch it.
+    # Otherwise the garbage of others would be collected in the answer's time, and a
+    # stop might be raised in a __del__, where no caller can catch it.
     gc.disable()
     sys.unraisablehook = lambda _: None
     try:
@@ -320,21 +318,21 @@ def _world_kept() -> Iterator[None]:
 
 
 def _put_back(space: Any, names: Mapping[str, Any]) -> None:
-    """Give a library or class the things that it had by these names."""
+    """Restore the attributes of a library or class."""
     now = vars(space)
     if len(now) == len(names) and all(map(is_, now.values(), names.values())):
         return
     for name, thing in names.items():
         if now.get(name) is not thing:
             setattr(space, name, thing)
-    if isinstance(space, type):  # a library's new names are its parts, loaded late
+    if isinstance(space, type):  # libraries load parts late
         for name in now.keys() - names.keys():
             delattr(space, name)
 
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Let PyTorch compute in one thread: all is small here, and more mostly wait."""
+    """Let PyTorch use one thread: for such small tensors, more would mostly wait."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -344,7 +342,9 @@ def one_thread() -> Iterator[None]:
 
 
 def in_words(error: BaseException) -> Trouble:
-    """An error of the student's code as a sentence, with the line that raised it."""
+    """Return an error of the student's code as a sentence, with the line."""
+    if isinstance(error, Trouble):
+        return error
     if isinstance(error, NotImplementedError) and not error.args:
         return Trouble("unwritten", "is not written yet: it raises NotImplementedError")
     line = _line_of_the_error(error)
@@ -365,13 +365,13 @@ def in_words(error: BaseException) -> Trouble:
 
 
 def listed(given: Mapping[str, Any]) -> str:
-    """Arguments as a sentence shows them: tensors by their shape, and numbers."""
+    """Return arguments as a sentence shows them: numbers, and the shapes of tensors."""
     said = {name: _said(value) for name, value in given.items()}
     return ", ".join(f"{name}{text}" for name, text in said.items() if text)
 
 
 def _said(value: Any) -> str:
-    """Nothing for what a sentence has no room for."""
+    """Return a value as text; "" if a sentence has no room for it."""
     if isinstance(value, torch.Tensor):
         return f" {tuple(value.shape)}"
     if isinstance(value, int | float):

@@ -1,6 +1,6 @@
-"""What travels between a notebook's process and its judge's.
+"""Messages between a notebook's process and its judge's.
 
-Tensors, numbers and strings, never pickled objects.
+They hold tensors, numbers and strings, and never pickled objects.
 """
 
 import json
@@ -14,8 +14,8 @@ from typing import Any
 from safetensors.torch import load, save
 from torch import Tensor
 
-LARGEST_MESSAGE = 2**25  # bytes; a whole small model's record has a sixtieth of it
-LARGEST_HEADER = 2**22  # bytes of it that are no numbers of tensors
+LARGEST_MESSAGE = 2**25  # bytes; a small model's record has a sixtieth of it
+LARGEST_HEADER = 2**22  # bytes of a message that are not numbers of tensors
 
 
 def send(connection: socket.socket, message: Any) -> None:
@@ -25,7 +25,7 @@ def send(connection: socket.socket, message: Any) -> None:
 
 
 def receive(connection: socket.socket, seconds: float = math.inf) -> Any:
-    """The next message, as plain data.
+    """Return the next message, as plain data.
 
     Args:
         seconds: for the whole of it, until it has arrived.
@@ -61,7 +61,7 @@ def _exactly(connection: socket.socket, length: int, until: float) -> bytes:
 
 
 def encode(message: Any) -> bytes:
-    """Plain data as bytes: a safetensors file whose header tells the structure."""
+    """Return plain data as bytes: a safetensors file, the structure in its header."""
     tensors: dict[str, Tensor] = {}
 
     def mark(value: Any) -> Any:
@@ -82,12 +82,12 @@ def encode(message: Any) -> bytes:
 
 
 def decode(data: bytes) -> Any:
-    """Bytes as plain data: the inverse of ``encode``.
+    """Return bytes as plain data: the inverse of ``encode``.
 
     Raises:
         Exception: of some kind, if they are not what ``encode`` makes.
     """
-    (length,) = struct.unpack("<Q", data[:8])  # of safetensors' header
+    (length,) = struct.unpack("<Q", data[:8])  # the length of safetensors' header
     if length > LARGEST_HEADER:
         raise ValueError(f"header: got {length} bytes, at most {LARGEST_HEADER}")
     tensors = load(data)
@@ -97,7 +97,7 @@ def decode(data: bytes) -> Any:
     def unmark(marked: dict[str, Any]) -> Any:
         ((kind, value),) = marked.items()
         if kind == "tensor":
-            return tensors.pop(value)  # each once, so that no more comes than was sent
+            return tensors.pop(value)  # each tensor once, so that a message cannot grow
         if kind == "tuple":
             return tuple(unmark(item) for item in value)
         if kind == "list":

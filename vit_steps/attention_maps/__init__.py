@@ -6,19 +6,15 @@ patches, which every model has under this name. ``grid_size`` counts rows and co
 patches, ``patch_size`` is in pixels, and an int means a square.
 """
 
-from vit_steps.attention_maps.inspecting import attention_distance as attention_distance
-from vit_steps.attention_maps.inspecting import patch_filters as patch_filters
-from vit_steps.attention_maps.inspecting import (
-    position_similarity as position_similarity,
-)
-from vit_steps.attention_maps.inspecting import uniform_distance as uniform_distance
-from vit_steps.attention_maps.maps import attention_rollout as attention_rollout
-from vit_steps.attention_maps.maps import class_token_attention as class_token_attention
-from vit_steps.attention_maps.maps import (
-    class_token_to_patches as class_token_to_patches,
-)
-from vit_steps.attention_maps.scoring import DeletionCurve as DeletionCurve
-from vit_steps.attention_maps.scoring import deletion_curve as deletion_curve
-from vit_steps.attention_maps.scoring import mask_patches as mask_patches
-from vit_steps.attention_maps.scoring import mass_inside as mass_inside
-from vit_steps.attention_maps.scoring import patch_brightness as patch_brightness
+from .inspecting import attention_distance as attention_distance
+from .inspecting import patch_filters as patch_filters
+from .inspecting import position_similarity as position_similarity
+from .inspecting import uniform_distance as uniform_distance
+from .maps import attention_rollout as attention_rollout
+from .maps import class_token_attention as class_token_attention
+from .maps import class_token_to_patches as class_token_to_patches
+from .scoring import DeletionCurve as DeletionCurve
+from .scoring import deletion_curve as deletion_curve
+from .scoring import mask_patches as mask_patches
+from .scoring import mass_inside as mass_inside
+from .scoring import patch_brightness as patch_brightness

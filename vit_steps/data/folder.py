@@ -39,7 +39,7 @@ class ImageReader:
 
     image_size: tuple[int, int]
     in_channels: int  # 1 for grey, 3 for colours
-    whole: bool = False  # whole images, to be cropped at random; else their middle
+    whole: bool = False  # whole images, to be cropped at random, not their middle
     kept: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, path: str) -> Tensor:

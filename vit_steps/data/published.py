@@ -33,8 +33,7 @@ DOWNLOADS = {  # how much torchvision downloads, and from where
 def digits() -> tuple[Tensor, Tensor]:
     """Return scikit-learn's handwritten digits (Alpaydin and Kaynak, UCI, CC BY 4.0).
 
-    Shape: -> images (1797, 1, 8, 8), float32 between 0 and 1, and labels (1797,), int64
-        from 0 to 9
+    Shape: -> images (1797, 1, 8, 8), float32 from 0 to 1, and labels (1797,), int64
     """
     from sklearn.datasets import load_digits
 

@@ -14,7 +14,7 @@ RUN_IT = (
     "our models would give other outputs, so run this one in its own library, with "
     "timm.create_model or transformers' from_pretrained"
 )
-# What stands between the images and the head.
+# The names of layers between the images and the head begin like this.
 BODY = re.compile(r"(blocks|layers|patch_embed|embeds|rope|conv_proj)\.")
 
 

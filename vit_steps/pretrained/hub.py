@@ -54,7 +54,8 @@ def copy_of(theirs: nn.Module) -> VisionTransformer:
 def copy_into(theirs: nn.Module, ours: VisionTransformer) -> None:
     """Load our weights into another library's model: the way back of ``copy_of``.
 
-    Theirs is read with its numbers counted, which shows where each of them is in ours.
+    Each number of theirs is replaced by its index and read as a weight of ours, which
+    shows where it belongs.
 
     Raises: ValueError if theirs has no place for one of ours, as where its registers
         have positions. It is then as before.
@@ -115,7 +116,7 @@ def _compared_copy(theirs: nn.Module) -> VisionTransformer:
     grid = patch_grid(stated("img_size", "image_size"), stated("patch_size"))
     weights = _read(theirs, state_dict, num_heads, grid)
     untold: dict[str, Any] = {"norm_eps": stated("eps")}
-    # which of our kinds of GELU theirs has is found by what it does
+    # their kind of GELU is recognised by its outputs
     named = re.compile(rf".*\.mlp\.({'|'.join(ACTS)})")
     acts = [module for n, module in theirs.named_modules() if named.fullmatch(n)]
     if acts and "blocks.0.mlp.fc1_g.weight" not in weights:

@@ -182,9 +182,10 @@ def in_halves(
 
 
 def _without_prefix(state_dict: StateDict) -> StateDict:
-    """Return a state dict without what is before the name of its patch embedding.
+    """Return a state dict without a prefix of all its names, such as ``module.``.
 
-    A head may be outside the backbone, and have only the first part of the prefix.
+    The prefix is found at the patch embedding. A head may be outside the backbone, and
+    have only the first part of it.
     """
     check_state_dict(state_dict)
     patches = "|".join(t for t in OURS if OURS[t] == "patch_embed.proj.{p}")
@@ -208,7 +209,7 @@ def without(state_dict: StateDict, names: Names, argument: str = "names") -> Sta
     Raises: ValueError, about the ``argument``, if a name is not there.
     """
     left = dict(state_dict)
-    for name in [names] if isinstance(names, str) else names:
+    for name in [names] if isinstance(names, str) else names or ():
         found = [n for n in left if f"{n}.".startswith(f"{name.rstrip('.')}.")]
         if not found:
             raise ValueError(
@@ -227,7 +228,8 @@ def check_state_dict(state_dict: StateDict) -> None:
     others = {n: type(x) for n, x in state_dict.items() if not isinstance(x, Tensor)}
     nested = [name for name, kind in others.items() if issubclass(kind, dict)]
     for name in nested or others:
-        advice = f"give state_dict[{name!r}]" if nested else "leave it out"
+        advice = "leave it out, or use torch.from_numpy"
+        advice = f"give state_dict[{name!r}]" if nested else advice
         got = f"{name!r} is a {others[name].__name__}"
         raise ValueError(f"state_dict: {got}, expected a tensor; {advice}")
 

@@ -1,18 +1,10 @@
-"""What followed the Vision Transformer: DeiT, Swin, and a plain ViT of today."""
+"""Successors of the Vision Transformer: DeiT, Swin, and a plain ViT of today."""
 
-from vit_steps.variants.distillation import DistilledConfig as DistilledConfig
-from vit_steps.variants.distillation import (
-    DistilledVisionTransformer as DistilledVisionTransformer,
-)
-from vit_steps.variants.distillation import (
-    hard_distillation_loss as hard_distillation_loss,
-)
-from vit_steps.variants.distillation import (
-    soft_distillation_loss as soft_distillation_loss,
-)
-from vit_steps.variants.modern_vit import VariantConfig as VariantConfig
-from vit_steps.variants.modern_vit import (
-    VariantVisionTransformer as VariantVisionTransformer,
-)
-from vit_steps.variants.swin import SwinConfig as SwinConfig
-from vit_steps.variants.swin import SwinTransformer as SwinTransformer
+from .distillation import DistilledConfig as DistilledConfig
+from .distillation import DistilledVisionTransformer as DistilledVisionTransformer
+from .distillation import hard_distillation_loss as hard_distillation_loss
+from .distillation import soft_distillation_loss as soft_distillation_loss
+from .modern_vit import VariantConfig as VariantConfig
+from .modern_vit import VariantVisionTransformer as VariantVisionTransformer
+from .swin import SwinConfig as SwinConfig
+from .swin import SwinTransformer as SwinTransformer

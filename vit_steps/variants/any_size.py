@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from vit_steps.embedding import prepend_tokens
 from vit_steps.patch_embedding import PatchEmbedding, check_images
-from vit_steps.transfer import rebuilt
+from vit_steps.transfer import check_model, rebuilt
 from vit_steps.vision_transformer import VisionTransformer
 
 
@@ -58,5 +58,6 @@ def any_size(model: VisionTransformer) -> AnySizeVisionTransformer:
 
     Raises: ValueError for a variant, which has other tokens.
     """
+    check_model(model)
     weights = model.state_dict()
     return rebuilt(model, AnySizeVisionTransformer, model.config, weights)

@@ -41,7 +41,7 @@ MLPKind = Literal["gelu", "gelu_tanh", "quick_gelu", "swiglu"]
 
 
 class QuickGELU(nn.Module):
-    """x·σ(1.702x), which CLIP's code takes for a GELU (arXiv 1606.08415, section 2)."""
+    """x·σ(1.702x), which CLIP's code has for a GELU (arXiv 1606.08415, section 2)."""
 
     def forward(self, x: Tensor) -> Tensor:
         return x * torch.sigmoid(1.702 * x)
@@ -265,10 +265,7 @@ class VariantVisionTransformer(VisionTransformer):
     def encode(
         self, images: Tensor, need_weights: bool = False
     ) -> tuple[Tensor, list[Tensor]]:
-        """Return tokens and weights as ``VisionTransformer.encode`` does.
-
-        Shape: (B, C, H, W) -> (B, T, D), and L of (B, h, T, T)
-        """
+        """Return tokens and weights as ``VisionTransformer.encode`` does."""
         x = self.norm_pre(self.embed(images))  # (B, T, D)
         angles = self.angles(images)  # (T, d/2)
         weights_per_block = []

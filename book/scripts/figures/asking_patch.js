@@ -1,21 +1,12 @@
 // Chapter 4: shows on a map how much attention a chosen patch of a photograph gives to each patch.
 
-import { drawn, set, move } from "../moving/kit.js";
+import { dot, inWords, move, placeAt, set, softmax, squares } from "../moving/kit.js";
 /** @import { Figure, Pair, Place } from "../moving/kit.js" */
 
 /** @typedef {{side: number, asks: Pair, colours: number[][], photo: Place, map: Place}} Numbers */
 
-/**
- * Returns the attention weights of one query: the softmax of q kᵀ / √d.
- * @type {(query: number[], keys: number[][]) => number[]}
- */
-function attend(query, keys) {
-  const exps = keys.map((key) =>
-    Math.exp(key.reduce((sum, k, i) => sum + query[i] * k, 0) / Math.sqrt(query.length)),
-  );
-  const total = exps.reduce((sum, exp) => sum + exp, 0);
-  return exps.map((exp) => exp / total);
-}
+/** Returns the attention weights of one query. @type {(query: number[], keys: number[][]) => number[]} */
+const attend = (query, keys) => softmax(keys.map((key) => dot(query, key) / Math.sqrt(query.length)));
 
 /**
  * Returns the patches with the largest weights that make up half of the attention.
@@ -38,16 +29,8 @@ function start(figure) {
   /** @type {(place: Pair) => number} */
   const numberOf = ([row, column]) => row * side + column;
   /** @type {(patch: number) => string} */
-  const said = (patch) => `row ${Math.floor(patch / side)}, column ${patch % side}`;
-  const shades = colours.map((_, patch) =>
-    drawn("rect", {
-      class: "vd-full vd-asking",
-      x: map[0] + (patch % side) * size,
-      y: map[1] + Math.floor(patch / side) * size,
-      width: size,
-      height: size,
-    }),
-  );
+  const said = (patch) => inWords(placeAt(patch, side));
+  const shades = squares(map, side, "asking");
   figure.part("shades").replaceChildren(...shades);
 
   /** Returns the path around some patches on the photograph. @type {(patches: number[]) => string} */
@@ -55,7 +38,7 @@ function start(figure) {
     const inside = new Set(patches);
     return patches
       .map((patch) => {
-        const [row, column] = [Math.floor(patch / side), patch % side];
+        const [row, column] = placeAt(patch, side);
         const [x, y] = [photo[0] + column * size, photo[1] + row * size];
         return (
           (inside.has(patch - side) ? "" : `M${x} ${y}h${size}`) +
@@ -106,17 +89,16 @@ function start(figure) {
     press(Object.keys(presets).find((name) => String(presets[name]) === String(place)));
     draw();
   };
-  const tell = figure.places("handle-asks", {
+  figure.places("handle-asks", {
     grid: photo,
     size: () => [side, side],
     label: "the patch that looks",
     value: () => chosen,
-    says: (place) => said(numberOf(place)),
+    says: inWords,
     choose,
     point: (place) => { pointed = place; draw(); },
   });
-  const names = Object.fromEntries(Object.keys(presets).map((name) => [name, name]));
-  const press = figure.choice(names, "Suit", (name) => { choose(presets[name]); tell(); });
+  const press = figure.choice(Object.keys(presets), "Suit", (name) => choose(presets[name]));
   draw();
 }
 

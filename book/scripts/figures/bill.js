@@ -62,7 +62,7 @@ function start(figure) {
   const now = { ...began, model: figure.numbers.model };
   let shown = goal(); // the values on the screen while they move to the new ones
 
-  // What grows beyond the stage, before the picture is zoomed out, is cut off.
+  // Parts that grow beyond the stage, before the picture is zoomed out, are cut off.
   const seen = { ...stage, y: stage.y - 1, width: stage.width + 2, height: stage.height + 2 };
   figure.svg.append(drawn("clipPath", { id: "bill-stage", "aria-hidden": true }, drawn("rect", seen)));
   figure.part("areas").setAttribute("clip-path", "url(#bill-stage)");
@@ -182,7 +182,7 @@ function start(figure) {
     change: (to) => { now.image = to; show(false); },
   });
   figure.newRow();
-  figure.choice(Object.fromEntries(Object.keys(models).map((name) => [name, name])), now.model, (name) => {
+  figure.choice(Object.keys(models), now.model, (name) => {
     now.model = name;
     show();
   });

@@ -1,7 +1,7 @@
 // Chapter 7: opens each step of a trained model on the way from an image to its answer, with its numbers.
 
-import { move, set, upTo, written } from "../moving/kit.js";
-/** @import { Box, Figure, Pair } from "../moving/kit.js" */
+import { move, placeAt, set, softmax, sumOf, upTo, written } from "../moving/kit.js";
+/** @import { Box, Figure } from "../moving/kit.js" */
 
 /** @typedef {[[name: string, shape: number[], unit: number][], string]} Packed tensors, and their numbers as letters */
 /** @typedef {[name: string, letters: string, here: string, base: string, from: number, to: number]} Described */
@@ -96,7 +96,7 @@ function start(figure) {
   const steps = inOrder(figure.numbers);
   const last = steps.length - 1;
   let now = last; // all of it is lit, and Play begins anew
-  let lit = steps[now].to; // x up to which it is lit on the screen
+  figure.at = steps[now].to; // x up to which it is lit on the screen
   let [picture, patch, head] = [0, figure.numbers.patch, figure.numbers.chosen];
 
   // The drawing has one row; the others are copies of it.
@@ -146,7 +146,7 @@ function start(figure) {
     const all = of.map((one) => weightsOf(block, one));
     const x = left + block * wide;
     const d = upTo(SIDE ** 2).map((other) => {
-      const weight = all.reduce((sum, weights) => sum + weights[other + 1], 0) / of.length;
+      const weight = sumOf(all.map((weights) => weights[other + 1])) / of.length;
       if (weight < 0.01) return "";
       const [y, half] = [strand(other + 1), 5 * weight];
       const [a, b, c, e] = [y - half, y + half, top - half, top + half].map((edge) => edge.toFixed(1));
@@ -164,7 +164,8 @@ function start(figure) {
    */
   function drawMap(of, weights) {
     const most = Math.max(...weights);
-    const box = { x: maps.x + (of % 2) * MAPS_APART, y: maps.y + Math.floor(of / 2) * MAPS_APART, width: MAP };
+    const [down, across] = placeAt(of, 2);
+    const box = { x: maps.x + across * MAPS_APART, y: maps.y + down * MAPS_APART, width: MAP };
     [...figure.part(`map-${of}`).querySelectorAll("path")].forEach((path, level) => {
       const d = weights.map((weight, other) => {
         if (weight < LEVELS[level] * most || weight >= (LEVELS[level + 1] ?? Infinity) * most) return "";
@@ -203,7 +204,6 @@ function start(figure) {
 
   /** Lights the flow up to an x, and marks the opened step. @type {(x: number) => void} */
   function light(x) {
-    lit = x;
     const { from, to } = steps[now];
     figure.draw("now", { x: from, width: to - from });
     figure.draw("ahead", { x, width: Math.max(0, bars - 14 - x) });
@@ -211,36 +211,31 @@ function start(figure) {
 
   function show() {
     figure.say(draw(steps[now]));
-    tellPatch();
-    tellHead();
   }
 
   /** @type {(step: number) => void} */
   function go(step) {
-    const from = lit;
     now = step;
     show();
-    figure.tween((t) => light(from + (steps[now].to - from) * t), 600);
+    figure.glide(steps[now].to, light, 600);
   }
 
-  /** @type {(at: number, columns: number) => Pair} */
-  const placeOf = (at, columns) => [Math.floor(at / columns), at % columns];
-  const tellPatch = figure.places("handle-patch", {
+  figure.places("handle-patch", {
     grid: [large.x, large.y, large.width, large.height],
     size: () => [SIDE, SIDE],
     label: "patch that is followed",
-    value: () => placeOf(patch, SIDE),
+    value: () => placeAt(patch, SIDE),
     says: () => {
       const share = percent(weightsOf(steps[now].block, head)[patch + 1]);
       return `patch ${patch}, with ${share} of the attention in head ${head}`;
     },
     choose: ([row, column]) => { patch = row * SIDE + column; show(); },
   });
-  const tellHead = figure.places("handle-head", {
+  figure.places("handle-head", {
     grid: [maps.x - 2, maps.y - 2, maps.width + 4, maps.height + 4],
     size: () => [heads / 2, 2],
     label: "head of attention",
-    value: () => placeOf(head, 2),
+    value: () => placeAt(head, 2),
     says: () => `head ${head}`,
     choose: ([row, column]) => { head = 2 * row + column; show(); },
   });
@@ -364,7 +359,7 @@ function opener(model, scale, heads, depth) {
           row("products", times(query, key)),
           words(`all 16 add up to ${written(4 * score)}, ÷ √16: ${two(score)}`),
           words(`e to that is ${short(Math.exp(score))}`),
-          words(`for all 65 tokens: ${short(exponentials(scores))}`),
+          words(`for all 65 tokens: ${short(sumOf(scores.map(Math.exp)))}`),
           words(`weight: the share, ${share}`),
         ],
         `Block ${block + 1}, head ${head}: the class token gives ${share} of its attention to patch ${patch}. ` +
@@ -432,7 +427,7 @@ function opener(model, scale, heads, depth) {
       return [
         [
           words(`e to the ${answer}’s logit: ${short(Math.exp(logits[answer]))}`),
-          words(`all ten together: ${short(exponentials(logits))}`),
+          words(`all ten together: ${short(sumOf(logits.map(Math.exp)))}`),
           words("the shares of all ten digits:"),
           ...tens(reads[depth], (share) => `${Math.round(100 * share)} %`),
         ],
@@ -498,22 +493,11 @@ function plus(one, other) {
   return one.map((number, i) => number + other[i]);
 }
 
-/** @type {(scores: number[]) => number} */
-function exponentials(scores) {
-  return scores.reduce((sum, score) => sum + Math.exp(score), 0);
-}
-
-/** @type {(scores: number[]) => number[]} */
-function softmax(scores) {
-  const most = Math.max(...scores);
-  const total = exponentials(scores.map((score) => score - most));
-  return scores.map((score) => Math.exp(score - most) / total);
-}
-
 /** Returns a patch's square in a box. @type {(patch: number, box: {x: number, y: number, width: number}) => Box} */
 function square(patch, { x, y, width }) {
   const side = width / SIDE;
-  return { x: x + (patch % SIDE) * side, y: y + Math.floor(patch / SIDE) * side, width: side, height: side };
+  const [row, column] = placeAt(patch, SIDE);
+  return { x: x + column * side, y: y + row * side, width: side, height: side };
 }
 
 /**

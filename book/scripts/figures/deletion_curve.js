@@ -1,6 +1,6 @@
 // Chapter 9: covers a picture patch by patch, the most attended first, beside another order.
 
-import { set, move } from "../moving/kit.js";
+import { move, placeAt, set } from "../moving/kit.js";
 /** @import { Box, Figure } from "../moving/kit.js" */
 
 /** @typedef {{order: number[], shares: number[], answers: string}} Curve shares in hundredths, answers a digit each */
@@ -94,7 +94,7 @@ function start(figure) {
     const d = order
       .slice(0, now)
       .map((place) => {
-        const [row, column] = [Math.floor(place / side), place % side];
+        const [row, column] = placeAt(place, side);
         return `M${left + column * cell} ${photo.y + row * cell}h${cell}v${cell}h-${cell}z`;
       })
       .join("");
@@ -114,15 +114,17 @@ function start(figure) {
     return { share, answer };
   }
 
-  const covered = {
-    count: patches + 1,
-    first: now,
-    label: "how many patches are covered",
-    says: (/** @type {number} */ count) => `${count} of ${patches}`,
-    show: (/** @type {number} */ count) => { now = count; draw(); },
-  };
-  const meanwhile = "One patch after another is covered. Watch the bars.";
-  const show = figure.steps(covered, { seconds: 0.35, meanwhile });
+  figure.steps(
+    {
+      count: patches + 1,
+      first: now,
+      label: "how many patches are covered",
+      says: (count) => `${count} of ${patches}`,
+      show: (count) => { now = count; draw(); },
+      scrub: { chart: [chart.x, chart.y - 8, chart.width, chart.height + 26] },
+    },
+    { seconds: 0.35, meanwhile: "One patch after another is covered. Watch the bars." },
+  );
   figure.button("Another picture", () => {
     picture = pictures[(pictures.indexOf(picture) + 1) % pictures.length];
     draw();
@@ -133,11 +135,6 @@ function start(figure) {
     shown[1],
     (name) => { shown[1] = name; draw(); },
   );
-  figure.scrubbed("chart", [chart.x, chart.y - 8, chart.width, chart.height + 26], {
-    high: patches,
-    value: () => now,
-    change: show,
-  });
 }
 
 move("deletion_curve", start);

@@ -1,6 +1,6 @@
 // Chapter 14: asks PyTorch's attention, with batch_first left out and given, which tokens an output is made of.
 
-import { move, upTo, written } from "../moving/kit.js";
+import { move, sumOf, upTo, written } from "../moving/kit.js";
 /** @import { Figure, Pair } from "../moving/kit.js" */
 
 /**
@@ -35,7 +35,7 @@ function start(figure) {
 
   const images = () => (alone ? [0] : [0, 1]);
   /** @type {(places: Pair[]) => number} */
-  const mean = (places) => places.reduce((sum, [image, token]) => sum + tokens[image][token], 0) / places.length;
+  const mean = (places) => sumOf(places.map(([image, token]) => tokens[image][token])) / places.length;
   /** @type {(name: string, batch?: number[], at?: Pair) => string} */
   const answer = (name, batch = images(), at = place) => written(mean(SEES[name](batch, at)), 2);
 
@@ -59,7 +59,6 @@ function start(figure) {
       figure.write(`sum-${name}`, answer(name) + sum);
     }
     figure.say(sentence());
-    told.forEach((tell) => tell());
   }
 
   function sentence() {
@@ -75,23 +74,19 @@ function start(figure) {
     return `${state} The first number comes from both images, the second from one.`;
   }
 
-  /** @type {(() => void)[]} */
-  const told = [];
   for (const name of Object.keys(SEES)) {
-    told.push(
-      figure.places(`handle-${name}`, {
-        grid: [right, tops[name], 3 * wide, 2 * tall],
-        size: () => [2, 3],
-        label: `output, ${name === "given" ? "batch_first=True" : "batch_first left out"}`,
-        value: () => place,
-        says: ([image, token]) => `image ${image}, token ${token}: ${answer(name, images(), [image, token])}`,
-        choose: ([image, token]) => {
-          place = [alone ? 0 : image, token];
-          untouched = false;
-          draw();
-        },
-      }),
-    );
+    figure.places(`handle-${name}`, {
+      grid: [right, tops[name], 3 * wide, 2 * tall],
+      size: () => [2, 3],
+      label: `output, ${name === "given" ? "batch_first=True" : "batch_first left out"}`,
+      value: () => place,
+      says: ([image, token]) => `image ${image}, token ${token}: ${answer(name, images(), [image, token])}`,
+      choose: ([image, token]) => {
+        place = [alone ? 0 : image, token];
+        untouched = false;
+        draw();
+      },
+    });
   }
   figure.toggle("Image 0 alone", (pressed) => {
     alone = pressed;

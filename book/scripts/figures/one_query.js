@@ -1,6 +1,6 @@
 // Chapter 4: lets a reader drag a query, three keys and their values, and shows every step to the output.
 
-import { clamp, listed, set, written, move } from "../moving/kit.js";
+import { clamp, dot, listed, move, set, softmax, sumOf, written } from "../moving/kit.js";
 /** @import { Figure, Pair } from "../moving/kit.js" */
 
 /**
@@ -21,13 +21,12 @@ const TERMS = ["q", "k", "d", "softmax", "v"];
  */
 function attend(query, keys, values) {
   const products = keys.map((key) => key.map((number, j) => number * query[j]));
-  const scores = products.map((row) => row.reduce((sum, number) => sum + number, 0));
+  const scores = products.map(sumOf);
   const scaled = scores.map((score) => score / Math.sqrt(query.length));
   const exps = scaled.map(Math.exp);
-  const total = exps.reduce((sum, number) => sum + number, 0);
-  const weights = exps.map((number) => number / total);
-  const output = values[0].map((_, n) => values.reduce((sum, value, i) => sum + weights[i] * value[n], 0));
-  return { products, scores, scaled, exps, total, weights, output };
+  const weights = softmax(scaled);
+  const output = values[0].map((_, n) => dot(weights, values.map((value) => value[n])));
+  return { products, scores, scaled, exps, total: sumOf(exps), weights, output };
 }
 
 /** @param {Figure<Numbers>} figure */
@@ -111,9 +110,9 @@ function start(figure) {
     draw();
   }
 
-  const told = query.map((_, j) => {
+  query.forEach((_, j) => {
     const middle = Number(figure.part(`query-${j}`).querySelector("text")?.getAttribute("x"));
-    return figure.slider(`handle-${j}`, {
+    figure.slider(`handle-${j}`, {
       box: [
         middle - bars.apart / 2 + 1,
         bars.zero - bars.unit * bars.high - 9,
@@ -131,25 +130,23 @@ function start(figure) {
       change: (number) => { query[j] = number; draw(); },
     });
   });
-  keys.forEach((_, i) => told.push(keyHandle(i)));
+  keys.forEach((_, i) => keyHandle(i));
   values.forEach((_, i) => {
     const [x, y] = spot(values[i]);
-    told.push(
-      figure.places(`handle-value-${i}`, {
-        grid: [plane.x - plane.unit / 2, plane.y - 10.5 * plane.unit, 11 * plane.unit, 11 * plane.unit],
-        box: [x - 27, y - 27, 54, 54],
-        size: () => [11, 11],
-        label: `value ${i + 1}`,
-        value: () => [10 - values[i][1], values[i][0]],
-        says: ([row, column]) => `(${column}, ${10 - row})`,
-        choose: ([row, column]) => { values[i] = [column, 10 - row]; draw(); },
-      }),
-    );
+    figure.places(`handle-value-${i}`, {
+      grid: [plane.x - plane.unit / 2, plane.y - 10.5 * plane.unit, 11 * plane.unit, 11 * plane.unit],
+      box: [x - 27, y - 27, 54, 54],
+      size: () => [11, 11],
+      label: `value ${i + 1}`,
+      value: () => [10 - values[i][1], values[i][0]],
+      says: ([row, column]) => `(${column}, ${10 - row})`,
+      choose: ([row, column]) => { values[i] = [column, 10 - row]; draw(); },
+    });
   });
 
   /**
-   * Makes a key a handle: up and down change one of its numbers, by keys the one that left and right have picked.
-   * @type {(i: number) => () => void}
+   * Makes a key a handle: up and down change one of its numbers; with arrow keys, left and right pick which.
+   * @param {number} i
    */
   function keyHandle(i) {
     const wide = strips.width / query.length;
@@ -173,11 +170,9 @@ function start(figure) {
     /** @type {(number: number) => void} */
     const change = (to) => {
       const number = clamp(Math.round(2 * to) / 2, bars.low, strips.high);
-      if (number !== keys[i][picked]) {
-        keys[i][picked] = number;
-        draw();
-      }
-      show();
+      if (number === keys[i][picked]) return show(); // another number may have been picked
+      keys[i][picked] = number;
+      draw();
     };
     handle.addEventListener("pointerdown", (event) => {
       const { x, y } = figure.spot(event);
@@ -195,8 +190,7 @@ function start(figure) {
       ArrowLeft: () => { picked = Math.max(picked - 1, 0); show(); },
       ArrowRight: () => { picked = Math.min(picked + 1, query.length - 1); show(); },
     });
-    show();
-    return show;
+    figure.follows(show);
   }
 
   const show = figure.steps({ count: TERMS.length + 1, show: light });
@@ -215,7 +209,6 @@ function start(figure) {
   figure.button("Reset", () => {
     ({ query, keys, values } = begin());
     show(0);
-    told.forEach((tell) => tell());
   });
 }
 

@@ -1,6 +1,6 @@
 // Chapter 3: shows on a map how similar the position of a chosen place is to that of every place.
 
-import { drawn, move, upTo } from "../moving/kit.js";
+import { drawn, inWords, move, placeAt, squares, sumOf, upTo } from "../moving/kit.js";
 /** @import { Figure, Pair, Place } from "../moving/kit.js" */
 
 /** @typedef {{name: string, side: number, begins: [Pair, Pair]}} Kind */
@@ -17,14 +17,14 @@ import { drawn, move, upTo } from "../moving/kit.js";
 /** @typedef {(one: Pair, other: Pair) => number} Similarity */
 
 /** Returns the speeds of the clocks, in radians a step. @type {(count: number) => number[]} */
-const speeds = (count) => Array.from({ length: count }, (_, i) => 10000 ** (-i / count));
+const speeds = (count) => upTo(count).map((i) => 10000 ** (-i / count));
 
 /**
  * Returns the cosine similarity of two positions made of clocks: the mean cosine between their hands.
  * @type {(steps: number, count: number) => number}
  */
 function alike(steps, count) {
-  return speeds(count).reduce((sum, speed) => sum + Math.cos(speed * steps), 0) / count;
+  return sumOf(speeds(count).map((speed) => Math.cos(speed * steps))) / count;
 }
 
 /**
@@ -83,23 +83,14 @@ function start(figure) {
   let kind = "1-D";
 
   const side = () => kinds[kind].side;
-  /** @type {(place: Pair) => string} */
-  const said = ([row, column]) => `row ${row}, column ${column}`;
+  /** @type {Place} */
+  const grid = [map.x, map.y, map.side, map.side];
   for (const { side, begins } of Object.values(kinds)) {
     [chosen[side], compared[side]] = begins;
     if (cells.has(side)) continue;
-    const apart = map.side / side;
-    const squares = upTo(side * side).map((place) =>
-      drawn("rect", {
-        class: "vd-full vd-position",
-        x: map.x + (place % side) * apart,
-        y: map.y + Math.floor(place / side) * apart,
-        width: apart,
-        height: apart,
-      }),
-    );
-    figure.part("map").append(drawn("g", {}, ...squares));
-    cells.set(side, squares);
+    const made = squares(grid, side, "position");
+    figure.part("map").append(drawn("g", {}, ...made));
+    cells.set(side, made);
   }
 
   /**
@@ -124,7 +115,7 @@ function start(figure) {
       if (square.parentElement) square.parentElement.style.display = of === side() ? "" : "none";
     }
     cells.get(side())?.forEach((cell, place) => {
-      const value = alike(here, [Math.floor(place / side()), place % side()]);
+      const value = alike(here, placeAt(place, side()));
       cell.style.fillOpacity = (Math.max(0, value) ** power).toFixed(3);
     });
     const apart = map.side / side();
@@ -136,8 +127,8 @@ function start(figure) {
     figure.part("pointed").style.display = pointed ? "" : "none";
     figure.shift("pointed", ...middle(there));
     figure.write("kind", name);
-    figure.write("chosen", said(here));
-    figure.write("compared", said(there));
+    figure.write("chosen", inWords(here));
+    figure.write("compared", inWords(there));
     const shown = alike(here, there).toFixed(2).replace("-", "−");
     figure.write("similarity", shown);
 
@@ -162,39 +153,34 @@ function start(figure) {
       });
     }
     figure.say(
-      `Row ${here[0]}, column ${here[1]} and ${said(there)} are ${shown} alike. ` +
+      `Row ${here[0]}, column ${here[1]} and ${inWords(there)} are ${shown} alike. ` +
         `${ABOUT[kind]}${pointed || kind !== "1-D" ? "" : " Drag the ring."}`,
     );
   }
 
-  /** @type {Place} */
-  const grid = [map.x, map.y, map.side, map.side];
   /** @type {() => Pair} */
   const size = () => [side(), side()];
-  const common = { grid, size, says: said };
-  const told = [
-    figure.places("handle-chosen", {
-      ...common,
-      label: "the chosen place",
-      value: () => chosen[side()],
-      choose: (place) => {
-        chosen[side()] = place;
-        pointed = null;
-        draw();
-      },
-      point: (place) => { pointed = place; draw(); },
-    }),
-    figure.places("handle-compared", {
-      ...common,
-      box: [map.x - 21, map.y - 21, 42, 42],
-      label: "the place it is compared with",
-      value: () => compared[side()],
-      choose: (place) => { compared[side()] = place; draw(); },
-    }),
-  ];
+  const common = { grid, size, says: inWords };
+  figure.places("handle-chosen", {
+    ...common,
+    label: "the chosen place",
+    value: () => chosen[side()],
+    choose: (place) => {
+      chosen[side()] = place;
+      pointed = null;
+      draw();
+    },
+    point: (place) => { pointed = place; draw(); },
+  });
+  figure.places("handle-compared", {
+    ...common,
+    box: [map.x - 21, map.y - 21, 42, 42],
+    label: "the place it is compared with",
+    value: () => compared[side()],
+    choose: (place) => { compared[side()] = place; draw(); },
+  });
   figure.choice({ "1-D": "1-D", "2-D": "2-D", before: "Untrained", after: "Trained" }, kind, (name) => {
     [kind, pointed] = [name, null];
-    told.forEach((tell) => tell());
     draw();
   });
   draw();

@@ -1,6 +1,6 @@
 // Chapter 6: draws four stacks block by block: the stream, and the cat put together from its tokens.
 
-import { clamp, drawn, listed, move, upTo } from "../moving/kit.js";
+import { clamp, drawn, listed, move, placeAt, upTo } from "../moving/kit.js";
 /** @import { Box, Figure, Pair } from "../moving/kit.js" */
 
 /**
@@ -31,7 +31,6 @@ function start(figure) {
   const blocks = stacks[names[0]].wrong.length - 1;
   const side = cat.width / ROWS;
   let now = blocks; // the end is what the chapter speaks of, and Play begins anew
-  let shown = now; // the block on the screen while it moves to the new one
 
   /** @type {(href: string, attributes?: {[name: string]: number}) => SVGUseElement} */
   const use = (href, attributes = {}) => drawn("use", { href: `#${href}`, ...attributes });
@@ -39,7 +38,7 @@ function start(figure) {
   /** @type {(patch: number) => string} */
   const piece = (patch) => `residual-stream-piece-${patch}`;
   /** @type {(patch: number) => string} */
-  const box = (patch) => `${(patch % ROWS) * 16} ${Math.floor(patch / ROWS) * 16} 16 16`;
+  const box = (patch) => [...placeAt(patch, ROWS).reverse().map((index) => 16 * index), 16, 16].join(" ");
   const whole = { id: "residual-stream-whole", viewBox: `0 0 ${16 * ROWS} ${16 * ROWS}` };
   figure.svg
     .querySelector("defs")
@@ -57,7 +56,7 @@ function start(figure) {
     const y = top + names.indexOf(name) * pitch + cat.y;
     const pieces = wrong ? [use("residual-stream-whole", { x: cat.x, y, width: cat.width, height: cat.height })] : [];
     for (let i = 0; wrong && i < wrong.length; i += 2) {
-      const [row, column] = [Math.floor(wrong[i] / ROWS), wrong[i] % ROWS];
+      const [row, column] = placeAt(wrong[i], ROWS);
       pieces.push(
         use(piece(wrong[i + 1]), { x: cat.x + column * side, y: y + row * side, width: side, height: side }),
       );
@@ -81,7 +80,6 @@ function start(figure) {
 
   /** @type {(at: number) => void} */
   function draw(at) {
-    shown = at;
     names.forEach((name, index) => {
       const bottom = top + index * pitch + floor;
       ["stream", "first"].forEach((part, which) => {
@@ -118,19 +116,22 @@ function start(figure) {
 
   /** @type {(block: number) => void} */
   function go(block) {
-    const from = shown;
     now = block;
-    figure.tween((t) => draw(from + (block - from) * t), 700);
+    figure.glide(block, draw, 700);
     figure.say(tell(block));
   }
 
-  const label = "how many blocks the tokens have gone through";
-  const show = figure.steps({ count: blocks + 1, first: now, label, says: String, show: go }, { seconds: 1.2 });
-  figure.scrubbed("rows", [left, top + 28, blocks * wide, names.length * pitch - 14], {
-    high: blocks,
-    value: () => now,
-    change: show,
-  });
+  figure.steps(
+    {
+      count: blocks + 1,
+      first: now,
+      label: "how many blocks the tokens have gone through",
+      says: String,
+      show: go,
+      scrub: { rows: [left, top + 28, blocks * wide, names.length * pitch - 14] },
+    },
+    { seconds: 1.2 },
+  );
   matchMedia("print").addEventListener("change", ({ matches }) => {
     // paper shows the last frame
     const block = matches ? blocks : now;

@@ -1,6 +1,6 @@
 // Chapter 10: resizes trained positions to another grid, and shows how similar they are to that of a chosen place.
 
-import { clamp, drawn, move, upTo } from "../moving/kit.js";
+import { clamp, inWords, move, set, squares, sumOf, upTo } from "../moving/kit.js";
 /** @import { Box, Figure, Pair } from "../moving/kit.js" */
 
 /**
@@ -21,9 +21,6 @@ import { clamp, drawn, move, upTo } from "../moving/kit.js";
 /** @typedef {"bicubic" | "bilinear" | "cut off"} Kind */
 
 const KINDS = { bicubic: "Bicubic", bilinear: "Bilinear", "cut off": "Cut off" };
-
-/** @type {(place: Pair) => string} */
-const said = ([row, column]) => `row ${row}, column ${column}`;
 
 /** Returns a function for the similarities of resized positions and their neighbours' mean. @param {Numbers} numbers */
 function resizing({ old, sides, products, along }) {
@@ -73,7 +70,7 @@ function resizing({ old, sides, products, along }) {
       ...(place % side < side - 1 ? [alike(place, place + 1)] : []),
       ...(place < side * (side - 1) ? [alike(place, place + side)] : []),
     ]);
-    return pairs.reduce((sum, one) => sum + one, 0) / pairs.length;
+    return sumOf(pairs) / pairs.length;
   }
 
   /** @type {Map<string, {alike: Alike, mean: number}>} */
@@ -105,20 +102,13 @@ function start(figure) {
   function drawMap(name, box, side, kind, [row, column]) {
     const { alike, mean } = computed(side, kind);
     const cell = box.width / side;
-    /** @type {(row: number, column: number) => Box} */
-    const at = (row, column) => ({ x: box.x + column * cell, y: box.y + row * cell, width: cell, height: cell });
     const map = figure.part(`map-${name}`);
-    map.replaceChildren(
-      /** @type {Element} */ (map.firstElementChild),
-      ...upTo(side * side).map((place) =>
-        drawn("rect", {
-          class: "vd-full vd-position",
-          ...at(Math.floor(place / side), place % side),
-          "fill-opacity": Math.max(0, alike(row * side + column, place)) ** power,
-        }),
-      ),
-    );
-    figure.draw(`place-${name}`, at(row, column));
+    const cells = squares([box.x, box.y, box.width, box.height], side, "position");
+    cells.forEach((square, place) => {
+      set(square, { "fill-opacity": Math.max(0, alike(row * side + column, place)) ** power });
+    });
+    map.replaceChildren(/** @type {Element} */ (map.firstElementChild), ...cells);
+    figure.draw(`place-${name}`, { x: box.x + column * cell, y: box.y + row * cell, width: cell, height: cell });
     figure.write(`alike-${name}`, `neighbours: ${mean.toFixed(2)}`);
     return mean;
   }
@@ -133,7 +123,7 @@ function start(figure) {
     figure.write("size", `${side}×${side}, for images of ${side * pixels}×${side * pixels}`);
     const means = `Neighbours have a similarity of ${now.toFixed(2)}, where they had ${before.toFixed(2)}.`;
     figure.say(
-      `${side} by ${side}, ${called}, seen from ${said(chosen)}. ` +
+      `${side} by ${side}, ${called}, seen from ${inWords(chosen)}. ` +
         (unchanged
           ? "This is the grid that the positions were trained with. Press Next, or choose a place."
           : kind === "cut off"
@@ -142,7 +132,6 @@ function start(figure) {
             : `${side < old ? "Fewer" : "More"} places for the same picture: ` +
               `the spot stays where it was. ${means}`),
     );
-    for (const tell of told) tell();
   }
 
   /** Keeps the chosen place in the same part of the picture. @param {number} to */
@@ -158,8 +147,6 @@ function start(figure) {
     draw();
   }
 
-  /** @type {(() => void)[]} */
-  const told = [];
   const show = figure.steps(
     {
       count: sides.length,
@@ -176,16 +163,14 @@ function start(figure) {
     if (kind === "cut off" && side >= old) show(sides.indexOf(shortcut));
     else draw();
   });
-  told.push(
-    figure.places("handle-place", {
-      grid: [right.x, right.y, right.width, right.height],
-      size: () => [side, side],
-      label: "place in the new grid",
-      value: () => chosen,
-      says: said,
-      choose: (place) => { chosen = place; draw(); },
-    }),
-  );
+  figure.places("handle-place", {
+    grid: [right.x, right.y, right.width, right.height],
+    size: () => [side, side],
+    label: "place in the new grid",
+    value: () => chosen,
+    says: inWords,
+    choose: (place) => { chosen = place; draw(); },
+  });
 }
 
 move("resized_positions", start);

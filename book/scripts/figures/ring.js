@@ -1,6 +1,6 @@
 // Chapter 12: sends the pieces of four vectors round a ring, turn by turn, as it should be and with a known bug.
 
-import { listed, move, upTo } from "../moving/kit.js";
+import { listed, move, sumOf, upTo } from "../moving/kit.js";
 /** @import { Figure, Pair } from "../moving/kit.js" */
 
 /**
@@ -45,7 +45,7 @@ function start(figure) {
   const { start: begin, corners, room, row, badge } = figure.numbers;
   const count = begin.length;
   const turns = count - 1; // of one trip
-  const sums = begin[0].map((_, piece) => begin.reduce((sum, own) => sum + own[piece], 0));
+  const sums = begin[0].map((_, piece) => sumOf(begin.map((own) => own[piece])));
   let ownFirst = false;
   let states = turned(begin, ownFirst);
   let now = 0;

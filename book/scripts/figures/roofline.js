@@ -85,6 +85,7 @@ function start(figure) {
     );
   }
 
+  const [left, right] = [lowest[1], highest[1]].map(across);
   const show = figure.steps(
     {
       count: sides.length,
@@ -92,11 +93,13 @@ function start(figure) {
       label: "number of tokens",
       says: (index) => `${grouped(tokensOf(sides[index]))} tokens`,
       show: (index) => { side = index; draw(); },
+      // A drag takes fused attention along, whose intensity doubles with the tokens.
+      scrub: { chart: [left, chart.y, right - left, chart.height] },
     },
     { seconds: 1.4 },
   );
   figure.newRow();
-  const tell = figure.range({
+  figure.range({
     label: "images",
     low: 0,
     high: images.length - 1,
@@ -107,14 +110,6 @@ function start(figure) {
   figure.button("Start again", () => {
     [side, batch] = figure.numbers.start;
     show(side);
-    tell();
-  });
-  // A drag takes fused attention along, whose intensity doubles with the tokens.
-  const [left, right] = [lowest[1], highest[1]].map(across);
-  figure.scrubbed("chart", [left, chart.y, right - left, chart.height], {
-    high: sides.length - 1,
-    value: () => side,
-    change: show,
   });
 }
 

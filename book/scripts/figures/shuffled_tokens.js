@@ -1,6 +1,6 @@
 // Chapter 3: lets three tokens change places; the sum that attention collects changes only if places add something.
 
-import { move, written } from "../moving/kit.js";
+import { move, softmax, sumOf, written } from "../moving/kit.js";
 /** @import { Figure } from "../moving/kit.js" */
 
 /**
@@ -20,11 +20,9 @@ const NAMES = ["first", "second", "third"];
  * @type {(numbers: number[]) => {weights: number[], given: number[], sum: number}}
  */
 function collect(numbers) {
-  const exps = numbers.map(Math.exp);
-  const total = exps.reduce((sum, number) => sum + number, 0);
-  const weights = exps.map((exp) => exp / total);
+  const weights = softmax(numbers);
   const given = numbers.map((number, i) => weights[i] * number);
-  return { weights, given, sum: given.reduce((sum, number) => sum + number, 0) };
+  return { weights, given, sum: sumOf(given) };
 }
 
 /** @param {Figure<Numbers>} figure */
@@ -65,32 +63,26 @@ function start(figure) {
         `and with them ${sums.placed}${instead}.${hint}`,
     );
     before = sums;
-    told.forEach((tell) => tell());
   }
 
-  /** @type {(() => void)[]} */
-  const told = [];
   const show = figure.steps({ count: orders.length, show: (index) => { order = orders[index]; draw(); } });
   orders.forEach((_, index) => figure.part(`order-${index}`).addEventListener("click", () => show(index)));
-  tokens.forEach((number, token) =>
-    told.push(
-      figure.slider(`handle-${token}`, {
-        box: [columns[token] - 27, 10, 54, 46],
-        low: 0,
-        high: 2,
-        step: 1,
-        label: `place of the token ${number}`,
-        at: (x) => (x - columns[0]) / apart,
-        value: () => order.indexOf(token),
-        says: (place) => NAMES[place],
-        change: (place) => {
-          const moved = order.filter((other) => other !== token);
-          moved.splice(place, 0, token);
-          show(orders.findIndex((known) => String(known) === String(moved)));
-        },
-      }),
-    ),
-  );
+  tokens.forEach((number, token) => {
+    figure.slider(`handle-${token}`, {
+      box: [columns[token] - 27, 10, 54, 46],
+      low: 0,
+      high: 2,
+      label: `place of the token ${number}`,
+      at: (x) => (x - columns[0]) / apart,
+      value: () => order.indexOf(token),
+      says: (place) => NAMES[place],
+      change: (place) => {
+        const moved = order.filter((other) => other !== token);
+        moved.splice(place, 0, token);
+        show(orders.findIndex((known) => String(known) === String(moved)));
+      },
+    });
+  });
 }
 
 move("shuffled_tokens", start);

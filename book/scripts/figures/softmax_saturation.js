@@ -19,12 +19,9 @@ function start(figure) {
   const keys = Math.max(...names.flatMap((name) => shares[name].map((row) => row.length)));
   /** @type {(name: string, index: number, rank: number) => number} */
   const share = (name, index, rank) => (shares[name][index][rank] ?? 0) / 1e4;
-  let now = figure.numbers.shown;
-  let drawn = now; // the d on the screen while it moves to the new one
 
   /** Draws all parts; at, an index of dims, is no whole number while the drawing moves. @type {(at: number) => void} */
   function draw(at) {
-    drawn = at;
     const [low, high] = [Math.floor(at), Math.ceil(at)];
     /** @type {(of: (index: number) => number) => number} */
     const between = (of) => of(low) + (of(high) - of(low)) * (at - low);
@@ -46,9 +43,7 @@ function start(figure) {
 
   /** @type {(index: number) => void} */
   function go(index) {
-    const from = drawn;
-    now = index;
-    figure.tween((t) => draw(from + (index - from) * t), 500);
+    figure.glide(index, draw);
     figure.write("d", `d = ${dims[index]}`);
     const [undivided, divided] = names.map((name) => share(name, index, 0).toFixed(2));
     figure.say(
@@ -56,17 +51,13 @@ function start(figure) {
     );
   }
 
-  const show = figure.steps({
+  figure.steps({
     count: dims.length,
-    first: now,
+    first: figure.numbers.shown,
     show: go,
     label: "d, how many numbers a query and a key have",
     says: (index) => String(dims[index]),
-  });
-  figure.scrubbed("chart", [chart.x, chart.y - chart.h, chart.w, chart.h + 20], {
-    high: dims.length - 1,
-    value: () => now,
-    change: show,
+    scrub: { chart: [chart.x, chart.y - chart.h, chart.w, chart.h + 20] },
   });
 }
 

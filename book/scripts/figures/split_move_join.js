@@ -1,6 +1,6 @@
 // Chapter 2: cuts an image of 4×4 numbers into patches: split, move, join, with the axes moved into any order.
 
-import { listed, move, upTo } from "../moving/kit.js";
+import { listed, move, placeAt, upTo } from "../moving/kit.js";
 /** @import { Figure, Pair } from "../moving/kit.js" */
 
 /** @typedef {{side: number, patch: number, cell: number, read: number}} Numbers */
@@ -27,7 +27,7 @@ function patchByPatch(side, P) {
   /** @type {number[]} */
   const order = [];
   for (let patch = 0; patch < (side / P) ** 2; patch++) {
-    const [row, column] = [Math.floor(patch / (side / P)), patch % (side / P)];
+    const [row, column] = placeAt(patch, side / P);
     for (let i = 0; i < P * P; i++) order.push((row * P + Math.floor(i / P)) * side + column * P + (i % P));
   }
   return order;
@@ -64,7 +64,7 @@ function start(figure) {
   // inImage, inMatrix and inBlocks return the centre of a number's cell.
   /** @type {(gap: number) => Centre} */
   const inImage = (gap) => (number) => {
-    const [row, column] = [Math.floor(number / side), number % side];
+    const [row, column] = placeAt(number, side);
     /** @type {(i: number) => number} */
     const place = (i) => (i - (side - 1) / 2) * cell + (Math.floor(i / P) - (across - 1) / 2) * gap;
     return [place(column), place(row)];
@@ -79,7 +79,7 @@ function start(figure) {
   /** @type {(order: number[]) => Centre} */
   const inBlocks = (order) => (number) => {
     const place = order.indexOf(number);
-    const [block, i] = [Math.floor(place / inside), place % inside];
+    const [block, i] = placeAt(place, inside);
     const wide = P * cell + APART;
     return [
       (block - (across * across - 1) / 2) * wide + ((i % P) - (P - 1) / 2) * cell,

@@ -1,7 +1,7 @@
 // Chapter 13: cuts a map of tokens into windows, rolls it, cuts again, masks and rolls back; shows which tokens a token
 // sees, and from how far it can be reached after one block or several.
 
-import { drawn, move, set, upTo } from "../moving/kit.js";
+import { drawn, inWords, move, placeAt, set, upTo } from "../moving/kit.js";
 /** @import { Figure, Pair } from "../moving/kit.js" */
 
 /**
@@ -39,9 +39,9 @@ const CAT = new URL("../../lab/cat.jpg", /** @type {HTMLScriptElement} */ (docum
 function windowing(side, w) {
   /** @type {(token: Pair) => number} */
   const name = ([row, column]) => row * side + column;
-  /** @type {(place: number) => Pair} */
-  const token = (place) => [Math.floor(place / side), place % side];
-  const all = upTo(side * side);
+  /** @param {number} number */
+  const token = (number) => placeAt(number, side);
+  const all = upTo(side * side).map(token);
   /** @type {(token: Pair, shift: number) => Pair} */
   const rolled = ([row, column], shift) => [(row - shift + side) % side, (column - shift + side) % side];
   /**
@@ -57,7 +57,6 @@ function windowing(side, w) {
   /** @type {(one: Pair, shift: number) => Pair[]} */
   const inside = (one, shift) =>
     all
-      .map(token)
       .filter((other) => together(one, other, shift))
       .sort((a, b) => name(rolled(a, shift)) - name(rolled(b, shift))); // in the order of the rolled map
   /** @type {(one: Pair, shift: number) => Pair[]} */
@@ -71,7 +70,7 @@ function windowing(side, w) {
     }
     return [...reached].sort((a, b) => a - b).map(token);
   };
-  return { all: all.map(token), rolled, carried, inside, sees, reach };
+  return { all, rolled, carried, inside, sees, reach };
 }
 
 /** @param {Figure<Numbers>} figure */
@@ -96,8 +95,6 @@ function start(figure) {
     drawn("rect", { class: `swin-tint vd-full vd-${groups[carried(of, shift)]}`, width: size, height: size });
   /** @type {(one: Pair, other: Pair) => boolean} */
   const same = (one, other) => String(one) === String(other);
-  /** @type {(place: Pair) => string} */
-  const said = ([row, column]) => `row ${row}, column ${column}`;
 
   // The map, with copies of the carried tokens beyond its right and lower edges, which come in when it rolls.
   const view = drawn("svg", { x: map.x, y: map.y, width: side * map.cell, height: side * map.cell });
@@ -147,7 +144,7 @@ function start(figure) {
       lines: 0,
       lit: (one) => sees(one, 0),
       shift: 0,
-      says: (one) => `The framed token, in ${said(one)}, sees the ${w * w} tokens of its window.`,
+      says: (one) => `The framed token, in ${inWords(one)}, sees the ${w * w} tokens of its window.`,
     },
     {
       name: "Block 2: roll",
@@ -165,7 +162,7 @@ function start(figure) {
       lit: (one) => inside(one, shift),
       shift,
       says: (one) =>
-        `The lines cut other windows: ${said(one)} shares one with ${
+        `The lines cut other windows: ${inWords(one)} shares one with ${
           inside(one, shift).some((other) => carried(other, shift) !== carried(one, shift))
             ? "tokens from the opposite edge"
             : "new neighbours"
@@ -180,7 +177,7 @@ function start(figure) {
       shift,
       masked: true,
       says: (one) =>
-        `Different colours may not see each other: ${said(one)} sees ${sees(one, shift).length} ` +
+        `Different colours may not see each other: ${inWords(one)} sees ${sees(one, shift).length} ` +
         `of the ${w * w} in its window. Masked pairs are hatched.`,
     },
     {
@@ -193,7 +190,7 @@ function start(figure) {
       says: (one) => {
         const { length } = sees(one, shift);
         const seen = length === 1 ? "only itself" : `${length} tokens, across the old lines`;
-        return `Every token is where it was, and ${said(one)} has seen ${seen}.`;
+        return `Every token is where it was, and ${inWords(one)} has seen ${seen}.`;
       },
     },
     ...upTo(blocks).map((index) => ({
@@ -202,7 +199,7 @@ function start(figure) {
       reached: index + 1,
       lit: (/** @type {Pair} */ one) => reach(one, index + 1),
       says: (/** @type {Pair} */ one) =>
-        `What was in ${reach(one, index + 1).length} of the ${side * side} tokens can have reached ${said(one)}.`,
+        `What was in ${reach(one, index + 1).length} of the ${side * side} tokens can have reached ${inWords(one)}.`,
     })),
   ];
 
@@ -311,12 +308,12 @@ function start(figure) {
     );
   }
 
-  const tell = figure.places("handle-map", {
+  figure.places("handle-map", {
     grid: [map.x, map.y, side * map.cell, side * map.cell],
     size: () => [side, side],
     label: "the token that looks",
     value: () => placeOf(chosen),
-    says: () => said(chosen),
+    says: () => inWords(chosen),
     choose: (place) => {
       chosen = tokenAt(place);
       pointed = null;
@@ -332,7 +329,6 @@ function start(figure) {
       now = index;
       pointed = null;
       draw();
-      tell();
     },
   });
 }

@@ -1,6 +1,6 @@
 // Chapter 0: makes shares of four scores at a temperature; scores and temperature can be dragged.
 
-import { move, set, written } from "../moving/kit.js";
+import { move, set, softmax, written } from "../moving/kit.js";
 /** @import { Box, Figure } from "../moving/kit.js" */
 
 /**
@@ -18,13 +18,8 @@ import { move, set, written } from "../moving/kit.js";
 
 const ADDED = 10;
 
-/** Returns the softmax of scores that are divided by tau. @type {(scores: number[], tau: number) => number[]} */
-function softmax(scores, tau) {
-  const largest = Math.max(...scores);
-  const powers = scores.map((score) => Math.exp((score - largest) / tau));
-  const sum = powers.reduce((total, power) => total + power, 0);
-  return powers.map((power) => power / sum);
-}
+/** @type {(scores: number[], tau: number) => number[]} */
+const sharesAt = (scores, tau) => softmax(scores.map((score) => score / tau));
 
 /** @param {Figure<Numbers>} figure */
 function start(figure) {
@@ -44,10 +39,10 @@ function start(figure) {
 
   function draw() {
     const tau = taus[now];
-    const shares = softmax(scores, tau);
+    const shares = sharesAt(scores, tau);
     figure.write("tau", `τ = ${tau}`);
     figure.draw("now", { transform: `translate(${across(now) - across(figure.numbers.shown)} 0)` });
-    const bands = taus.map((one) => softmax(scores, one));
+    const bands = taus.map((one) => sharesAt(scores, one));
     let above = taus.map(() => 0);
     names.forEach((_, index) => {
       figure.shift(`knob-${index}`, (scores[index] - first[index]) * unit);
@@ -91,7 +86,7 @@ function start(figure) {
       change: (score) => { scores[index] = score; touched(); },
     });
   });
-  const show = figure.steps(
+  figure.steps(
     {
       count: taus.length,
       first: now,
@@ -102,15 +97,11 @@ function start(figure) {
         now = index;
         draw();
       },
+      scrub: { chart: [chart.x, chart.y - 6, chart.width, chart.height + 26] },
     },
     { seconds: 0.5, meanwhile: "The temperature rises step by step. Watch the shares." },
   );
   figure.toggle(`Add ${ADDED} to each score`, (pressed) => { added = pressed ? ADDED : 0; touched(); });
-  figure.scrubbed("chart", [chart.x, chart.y - 6, chart.width, chart.height + 26], {
-    high: taus.length - 1,
-    value: () => now,
-    change: show,
-  });
 }
 
 move("temperature", start);

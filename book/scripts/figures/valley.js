@@ -97,7 +97,6 @@ function start(figure) {
     const walked = Object.fromEntries(names.map((name) => [name, walk(name, warms, rolls)]));
     for (const name of names) drawPath(name, walked[name]);
     figure.say(sentence(walked));
-    for (const tell of told) tell();
     untouched = false;
   }
 
@@ -152,15 +151,15 @@ function start(figure) {
     );
   }
 
-  /** @type {(() => void)[]} */
-  const told = [];
-  const walking = {
-    count: steps + 1,
-    first: now,
-    says: (/** @type {number} */ step) => `${step} of ${steps}`,
-    show: (/** @type {number} */ step) => { now = step; draw(); },
-  };
-  figure.steps(walking, { seconds: 0.4, meanwhile: "Step by step: SGD above, AdamW below." });
+  figure.steps(
+    {
+      count: steps + 1,
+      first: now,
+      says: (step) => `${step} of ${steps}`,
+      show: (step) => { now = step; draw(); },
+    },
+    { seconds: 0.4, meanwhile: "Step by step: SGD above, AdamW below." },
+  );
   figure.newRow();
   const [along, across] = starts.apart;
   for (const name of names) {
@@ -175,25 +174,23 @@ function start(figure) {
       change: (stop) => { stops[name] = stop; draw(); },
     });
     const [x, y] = at(name, top);
-    told.push(
-      figure.places(`handle-start-${name}`, {
-        grid: [
-          panels[name].x + (starts.along - along / 2 - left) * unit,
-          panels[name].y + (half - starts.across - across / 2) * unit,
-          starts.size[1] * along * unit,
-          starts.size[0] * across * unit,
-        ],
-        box: [x - 20, y - 26, 52, 52],
-        size: () => starts.size,
-        label: `start of ${name}`,
-        value: () => [Math.round((starts.across - top[1]) / across), Math.round((top[0] - starts.along) / along)],
-        says: () => `${written(top[0], 2)} along, ${written(top[1])} across`,
-        choose: ([row, column]) => {
-          top = [starts.along + column * along, Math.round(10 * (starts.across - row * across)) / 10];
-          draw();
-        },
-      }),
-    );
+    figure.places(`handle-start-${name}`, {
+      grid: [
+        panels[name].x + (starts.along - along / 2 - left) * unit,
+        panels[name].y + (half - starts.across - across / 2) * unit,
+        starts.size[1] * along * unit,
+        starts.size[0] * across * unit,
+      ],
+      box: [x - 20, y - 26, 52, 52],
+      size: () => starts.size,
+      label: `start of ${name}`,
+      value: () => [Math.round((starts.across - top[1]) / across), Math.round((top[0] - starts.along) / along)],
+      says: () => `${written(top[0], 2)} along, ${written(top[1])} across`,
+      choose: ([row, column]) => {
+        top = [starts.along + column * along, Math.round(10 * (starts.across - row * across)) / 10];
+        draw();
+      },
+    });
   }
   figure.newRow();
   figure.toggle("Momentum", (pressed) => { rolls = pressed; draw(); });

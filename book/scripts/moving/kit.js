@@ -1,8 +1,15 @@
 // Makes a drawing move: <svg data-figure="one_query" data-numbers="{...}">. Without scripts it stays a still picture.
-// A figure's own script in ../figures changes the drawing's named parts.
+// A figure's own script in ../figures changes the drawing's named parts, and imports from here all that it needs.
+
+import { el } from "../shared/elements.js";
+import { ARROWS, clamp, placeAt, upTo } from "../shared/grid.js";
+
+export * from "../shared/grid.js";
+export * from "../shared/numbers.js";
+
+/** @import { Pair } from "../shared/grid.js" */
 
 /** @typedef {[number, number, number, number]} Place left, top, width and height in the drawing's units */
-/** @typedef {[number, number]} Pair a point, [x, y], or a place on a grid, [row, column] */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box a place, as kit.py writes it */
 /** @typedef {{x: number, y: number}} Spot */
 /** @typedef {{[name: string]: string | number | boolean}} Attributes */
@@ -23,23 +30,6 @@
 export const SVG = "http://www.w3.org/2000/svg";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const SECONDS = 3; // that a played step takes
-
-/** @type {(number: number, low: number, high: number) => number} */
-export const clamp = (number, low, high) => Math.min(Math.max(number, low), high);
-
-/** Returns the numbers from 0 on. @param {number} count */
-export const upTo = (count) => [...Array(count).keys()];
-
-/** Writes a number as the book prints it, with at most some digits and a minus as long as a plus. */
-export function written(/** @type {number} */ number, digits = 1) {
-  const text = String(Number(number.toFixed(digits)) || 0);
-  return text.replace("-", "−");
-}
-
-/** Joins words as in "4, 2 and 0". @param {string[]} texts */
-export function listed(texts) {
-  return `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
-}
 
 /**
  * @template {Element} E
@@ -64,16 +54,14 @@ export function drawn(tag, attributes, ...children) {
   return element;
 }
 
-/**
- * @template {keyof HTMLElementTagNameMap} T
- * @param {T} tag
- * @param {Attributes} [attributes]
- * @param {(Node | string)[]} children
- */
-function el(tag, attributes = {}, ...children) {
-  const element = set(document.createElement(tag), attributes);
-  element.append(...children);
-  return element;
+/** Makes the squares of a grid, row by row. @type {(place: Place, side: number, colour: string) => SVGRectElement[]} */
+export function squares([left, top, wide], side, colour) {
+  const size = wide / side;
+  return upTo(side * side).map((number) => {
+    const [row, column] = placeAt(number, side);
+    const at = { x: left + column * size, y: top + row * size, width: size, height: size };
+    return drawn("rect", { class: `vd-full vd-${colour}`, ...at });
+  });
 }
 
 /**
@@ -97,6 +85,10 @@ export class Figure {
     /** Stops what is played. @type {(() => void) | undefined} */
     this.stop = undefined;
     this.told = "";
+    /** The number that the drawing shows while it glides to another. @type {number | undefined} */
+    this.at = undefined;
+    /** What lets each control show its number. @type {(() => void)[]} */
+    this.shows = [];
     /** @type {string | undefined} */
     this.meanwhile = undefined;
     this.speaking = 0;
@@ -139,12 +131,13 @@ export class Figure {
   }
 
   /**
-   * Announces sentences to screen readers; others within 150 ms replace them. The first is the figure's state, and so
-   * it goes into its name as well.
+   * Says what is drawn now, and lets each control show its number. Screen readers announce the sentences; others within
+   * 150 ms replace them. The first is the figure's state, and so it goes into its name as well.
    * @param {string} text
    */
   say(text) {
     this.told = text;
+    for (const show of this.shows) show();
     const [state] = text.split(/(?<=[.!?]) /);
     set(this.svg, { "aria-label": `${this.svg.dataset.title}: ${state}` });
     const words = this.meanwhile ?? text;
@@ -171,6 +164,22 @@ export class Figure {
     this.frame = requestAnimationFrame(next);
   }
 
+  /**
+   * Calls draw with numbers from the one that is drawn to another.
+   * @param {number} to
+   * @param {(at: number) => void} draw
+   */
+  glide(to, draw, milliseconds = 500) {
+    const from = this.at ?? to;
+    this.tween((t) => draw((this.at = from + (to - from) * t)), milliseconds);
+  }
+
+  /** Lets a control show its number, now and whenever the drawing has changed. @param {() => void} show */
+  follows(show) {
+    this.shows.push(show);
+    show();
+  }
+
   newRow() {
     this.row = el("div", { class: "moving-row" });
     this.words.before(this.row);
@@ -185,8 +194,9 @@ export class Figure {
   }
 
   /**
-   * Adds a row of buttons of which one is pressed. The result presses another, or none.
-   * @param {{[name: string]: string}} texts
+   * Adds a row of buttons of which one is pressed, with texts by their names or names that are the texts. The result
+   * presses another, or none.
+   * @param {string[] | {[name: string]: string}} texts
    * @param {string} first
    * @param {(name: string) => void} change
    */
@@ -195,7 +205,8 @@ export class Figure {
     const press = (name) => {
       for (const [other, button] of buttons) set(button, { "aria-pressed": other === name });
     };
-    const buttons = Object.entries(texts).map(
+    const named = Array.isArray(texts) ? texts.map((text) => [text, text]) : Object.entries(texts);
+    const buttons = named.map(
       ([name, text]) =>
         /** @type {const} */ ([
           name,
@@ -232,7 +243,7 @@ export class Figure {
     this.row.append(select);
   }
 
-  /** Adds a slider of the browser's own; the result shows what value() has become. @param {Ranged} about */
+  /** Adds a slider of the browser's own. @param {Ranged} about */
   range({ label, text, hidden = false, low, high, step = 1, value, says = String, change }) {
     const input = el("input", { type: "range", min: low, max: high, step, "aria-label": label });
     const words = el("span", { "aria-hidden": true });
@@ -243,8 +254,9 @@ export class Figure {
       words.textContent = text ?? `${label}: ${says(value())}`;
     };
     input.addEventListener("input", () => {
+      const to = Number(input.value); // stopping says the state, and with it the slider's number
       this.stop?.();
-      change(Number(input.value));
+      change(to);
       show();
     });
     let before = value();
@@ -254,8 +266,7 @@ export class Figure {
       if (value() !== before) change(before);
       show();
     });
-    show();
-    return show;
+    this.follows(show);
   }
 
   /** Makes a part of the drawing a grip for mouse and finger. @type {(name: string, place: Place) => SVGElement} */
@@ -274,24 +285,6 @@ export class Figure {
     const handle = this.grip(name, place);
     handle.removeAttribute("aria-hidden");
     return set(handle, { role: "slider", tabindex: 0, ...attributes });
-  }
-
-  /**
-   * Lets mouse and finger drag a place of the drawing as well as the slider of steps, from 0 at its left edge to high.
-   * @param {string} name
-   * @param {Place} place
-   * @param {{high: number, value: () => number, change: (number: number) => void}} about
-   */
-  scrubbed(name, [x, y, width, height], { high, value, change }) {
-    const around = 14;
-    this.dragged(
-      this.grip(name, [x - around, y, width + 2 * around, height]),
-      (spot) => {
-        const to = clamp(Math.round(((spot.x - x) / width) * high), 0, high);
-        if (to !== value()) change(to);
-      },
-      { sideways: true },
-    );
   }
 
   /** Returns the point of the drawing at which an event happened. @param {{clientX: number, clientY: number}} event */
@@ -397,7 +390,6 @@ export class Figure {
     const move = (to) => {
       const rounded = clamp(Math.round(to / step) * step, low, high);
       if (rounded !== value()) change(rounded);
-      show();
     };
     this.dragged(handle, (spot) => move(at(spot[along])), { sideways: along === "x" });
     /** @param {number} steps */
@@ -412,8 +404,7 @@ export class Figure {
       Home: () => move(low),
       End: () => move(high),
     });
-    show();
-    return show;
+    this.follows(show);
   }
 
   /**
@@ -450,7 +441,6 @@ export class Figure {
     /** @param {Pair} place */
     const go = (place) => {
       if (String(place) !== String(value())) choose(place);
-      show();
     };
     /** @param {Spot} spot */
     const near = (spot) => Boolean(box) || at(spot).every((index, axis) => Math.abs(index - value()[axis]) <= 1);
@@ -469,15 +459,11 @@ export class Figure {
     /** @type {(down: number, across: number) => () => void} */
     const by = (down, across) => () => go(inside(value()[0] + down, value()[1] + across));
     this.keyed(handle, {
-      ArrowUp: by(-1, 0),
-      ArrowDown: by(1, 0),
-      ArrowLeft: by(0, -1),
-      ArrowRight: by(0, 1),
+      ...Object.fromEntries(Object.entries(ARROWS).map(([key, step]) => [key, by(...step)])),
       Home: () => go([0, 0]),
       End: () => go(inside(...size())),
     });
-    show();
-    return show;
+    this.follows(show);
   }
 
   /**
@@ -516,24 +502,24 @@ export class Figure {
 
   /**
    * Adds Back, Play, Next and a slider for the steps 0 to count - 1; the result goes to a step, and stops playing.
+   * What scrub names are parts of the drawing in which mouse and finger drag the step, from 0 at the left edge on.
    * @param {object} about
    * @param {number} about.count
    * @param {(step: number) => void} about.show
    * @param {number} [about.first]
    * @param {string} [about.label] name of the slider
    * @param {(step: number) => string} [about.says]
+   * @param {{[part: string]: Place}} [about.scrub]
    * @param {Played} [played]
    */
-  steps({ count, show, first = 0, label = "step", says = (step) => `${step + 1} of ${count}` }, played) {
+  steps({ count, show, first = 0, label = "step", says = (step) => `${step + 1} of ${count}`, scrub = {} }, played) {
     let index = first;
-    let told = () => {};
     /** @param {number} to */
     const go = (to) => {
       index = clamp(to, 0, count - 1);
       set(back, { "aria-disabled": index === 0 }); // "disabled" would drop the focus
       set(next, { "aria-disabled": index === count - 1 });
       show(index);
-      told();
     };
     /** @param {number} to */
     const jump = (to) => {
@@ -551,7 +537,13 @@ export class Figure {
     );
     const next = this.button("Next", () => jump(index + 1));
     go(index);
-    told = this.range({ label, hidden: true, low: 0, high: count - 1, value: () => index, says, change: jump });
+    this.range({ label, hidden: true, low: 0, high: count - 1, value: () => index, says, change: jump });
+    for (const [part, [x, y, width, height]] of Object.entries(scrub)) {
+      const grip = this.grip(part, [x - 14, y, width + 28, height]);
+      /** @param {Spot} spot */
+      const drag = (spot) => jump(clamp(Math.round(((spot.x - x) / width) * (count - 1)), 0, count - 1));
+      this.dragged(grip, drag, { sideways: true });
+    }
     return (/** @type {number} */ to) => { this.stop?.(); go(to); };
   }
 }

@@ -1,4 +1,4 @@
-// What readers call things, as patterns of a question: a new row needs nothing else.
+// Names that readers have for things, as patterns of a question; a new row needs nothing else.
 
 /** Terms that readers may use, and the book's own term for the same thing. @type {[RegExp, string][]} */
 export const CALLED_HERE = [

@@ -37,19 +37,13 @@ const isTelling = (word) => word.length > 3 && !SAYS_LITTLE.has(word);
 /** @param {string} title */
 const withoutBrackets = (title) => title.replace(/ ?\(.*?\)/g, "");
 
-/**
- * Returns a term as one word, and its words.
- * @param {string} term
- */
+/** Returns a term as one word, and its words. @param {string} term */
 function partsOf(term) {
   const words = listOf(term).map((word) => formsOf(word).whole);
   return [...new Set([words.join(""), ...words.filter(isTelling)])];
 }
 
-/**
- * Returns what a pasted text asks: of an error, its last message without shapes and numbers.
- * @param {string} text
- */
+/** Returns what a pasted text asks: of an error, its last message without shapes and numbers. @param {string} text */
 function askedBy(text) {
   const [, message] = text.match(/.*\b\w*(?:Error|Exception): (.+)/s) ?? [];
   return message?.replace(/torch\.Size|\[[\d, -]*\]|\b\d+(\s*[x×]\s*\d+)*\b/g, " ") ?? text;
@@ -57,7 +51,7 @@ function askedBy(text) {
 
 export class Finder {
   /**
-   * Takes the pages, each with those that rank before it if they have the words too, the sections, and their index.
+   * Takes the sections, their index, and the pages, each with the pages that rank before it if they have the words.
    * @param {import("./index.js").Content & { index: import("./index.js").PackedIndex }} content
    */
   constructor({ pages, sections, index }) {
@@ -97,10 +91,7 @@ export class Finder {
     return found;
   }
 
-  /**
-   * Returns the pairs of known words of which a word is made, as batch and norm.
-   * @param {string} word
-   */
+  /** Returns the pairs of known words of which a word is made, as batch and norm. @param {string} word */
   halves(word) {
     const cuts = Array.from({ length: Math.max(0, word.length - 5) }, (_, at) => at + 3);
     const pairs = cuts.map((at) => [word.slice(0, at), word.slice(at)]);
@@ -299,10 +290,7 @@ export class Finder {
     }
   }
 
-  /**
-   * Returns the best sentence, or else an alt text or a line of code.
-   * @param {Found} found
-   */
+  /** Returns the best sentence, or else an alt text or a line of code. @param {Found} found */
   excerpt({ section, terms }) {
     const weigh = (/** @type {string} */ line) => {
       const words = listOf(line);

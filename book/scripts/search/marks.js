@@ -1,4 +1,5 @@
 // Marks the words of a search in the found section. The browser paints the marks; the page's text is not changed.
+import { el } from "../shared/elements.js";
 import { isFoundUnder, wordsIn } from "./words.js";
 
 const NO_TEXT = "script, style, svg, button, .math, .headerlink, .vit-lab, .toctree-wrapper, .search-note";
@@ -22,10 +23,7 @@ function marksIn(place, terms) {
   return marks;
 }
 
-/**
- * Opens the fold of the first mark if all marks are in folds.
- * @param {Range[]} marks
- */
+/** Opens the fold of the first mark if all marks are in folds. @param {Range[]} marks */
 function unfold(marks) {
   const places = marks.flatMap((mark) => mark.startContainer.parentElement ?? []);
   if (places.some((place) => place.checkVisibility())) return;
@@ -34,17 +32,8 @@ function unfold(marks) {
   places[0].closest(".folded")?.dispatchEvent(new Event("beforematch", { bubbles: true })); // like the browser's search
 }
 
-/**
- * Makes a note with the number of marks and a button that removes them.
- * @param {number} times
- */
+/** Makes a note with the number of marks and a button that removes them. @param {number} times */
 function noteOf(times) {
-  const note = document.createElement("p");
-  note.className = "search-note";
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "btn btn-sm";
-  button.textContent = "Hide the marks";
   const hide = () => {
     CSS.highlights.delete("search");
     note.remove();
@@ -60,9 +49,10 @@ function noteOf(times) {
   const onKey = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Escape" && !document.querySelector(".search-button__wrapper.show")) hide();
   };
-  button.addEventListener("click", hide);
   addEventListener("keydown", onKey);
-  note.append(`What you searched for is marked ${times === 1 ? "once" : `${times} times`} in this section. `, button);
+  const words = `What you searched for is marked ${times === 1 ? "once" : `${times} times`} in this section. `;
+  const button = el("button", { type: "button", class: "btn btn-sm", onclick: hide }, "Hide the marks");
+  const note = el("p", { class: "search-note" }, words, button);
   return note;
 }
 

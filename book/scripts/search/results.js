@@ -1,4 +1,5 @@
 // Shows results while the reader types, in the dialog on every page and on the search page.
+import { el, html } from "../shared/elements.js";
 import { marked } from "./excerpts.js";
 
 /** @typedef {import("./finder.js").Finder} Finder */
@@ -9,26 +10,13 @@ const IN_DIALOG = { pages: 5, sections: 3 };
 const ON_PAGE = { pages: 10, sections: 6 };
 
 /**
- * @template {keyof HTMLElementTagNameMap} Name
- * @param {Name} name
- * @param {Record<string, string>} attributes
- * @param {(Node | string)[]} children
- */
-function element(name, attributes, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-/**
  * @param {number} number
  * @param {string} thing
  */
 const count = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
 
 /** @param {import("./excerpts.js").Piece[]} pieces */
-const wordsOf = (pieces) => pieces.map(({ text, marked: isMarked }) => (isMarked ? element("mark", {}, text) : text));
+const wordsOf = (pieces) => pieces.map(({ text, marked: isMarked }) => (isMarked ? el("mark", {}, text) : text));
 
 /**
  * @param {Finder} finder
@@ -38,7 +26,7 @@ function excerptOf(finder, one) {
   const { kind, pieces } = finder.excerpt(one);
   const words = wordsOf(pieces);
   if (kind === "pictures") words.unshift("Picture: ");
-  return element(kind === "code" ? "code" : "span", { class: "search-excerpt" }, ...words);
+  return el(kind === "code" ? "code" : "span", { class: "search-excerpt" }, ...words);
 }
 
 /** @param {Found[]} found */
@@ -61,10 +49,10 @@ export class Answers {
     this.input = /** @type {HTMLInputElement} */ (form.querySelector("input"));
     this.dialog = form.closest(".search-button__search-container");
     this.most = this.dialog ? IN_DIALOG : ON_PAGE;
-    this.status = element("p", { class: "search-status", role: "status" });
-    this.nearest = element("div", { class: "search-nearest" });
-    this.list = element("ul", { class: "search-groups" });
-    this.place = element("div", { class: "search-answers" }, this.status, this.nearest, this.list);
+    this.status = el("p", { class: "search-status", role: "status" });
+    this.nearest = el("div", { class: "search-nearest" });
+    this.list = el("ul", { class: "search-groups" });
+    this.place = el("div", { class: "search-answers" }, this.status, this.nearest, this.list);
     this.timer = 0;
     this.isReady = false;
     this.question = "";
@@ -109,10 +97,7 @@ export class Answers {
     this.answer();
   }
 
-  /**
-   * Moves the focus down and up through the field and the results.
-   * @param {KeyboardEvent} event
-   */
+  /** Moves the focus down and up through the field and the results. @param {KeyboardEvent} event */
   walk(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -154,7 +139,7 @@ export class Answers {
     this.nearest.replaceChildren(...(question && !found.length ? this.waysOn(finder.nearest(question)) : []));
     this.list.replaceChildren(...groups.slice(0, pages).map(([page, ones]) => this.groupOf(finder, page, ones)));
     if (groups.length > pages)
-      this.list.append(element("li", { class: "search-more" }, this.more(question, pages)));
+      this.list.append(el("li", { class: "search-more" }, this.more(question, pages)));
     if (!this.dialog) this.remember(question);
   }
 
@@ -183,9 +168,9 @@ export class Answers {
   groupOf(finder, page, found) {
     const top = found.find(({ section }) => section.title === page.title);
     const shown = found.filter((one) => one !== top).slice(0, this.most.sections);
-    const head = top ? this.linkTo(finder, top) : element("span", { class: "search-page-title" }, page.title);
-    const list = element("ul", {}, ...shown.map((one) => element("li", {}, this.linkTo(finder, one))));
-    return element("li", { class: "search-group" }, head, ...(shown.length ? [list] : []));
+    const head = top ? this.linkTo(finder, top) : el("span", { class: "search-page-title" }, page.title);
+    const list = el("ul", {}, ...shown.map((one) => el("li", {}, this.linkTo(finder, one))));
+    return el("li", { class: "search-group" }, head, ...(shown.length ? [list] : []));
   }
 
   /**
@@ -200,9 +185,9 @@ export class Answers {
     const above = finder.sections[section.parent ?? -1]?.title;
     const kind = section.title === section.page.title ? "search-page-title" : "search-title";
     const title = wordsOf(marked(section.title, terms));
-    return element(
+    return el(
       "a", { href: `${this.root}${section.page.address}?${marks}#${section.anchor}` },
-      element("span", { class: kind }, above ? `${above} › ` : "", ...title), excerptOf(finder, one),
+      el("span", { class: kind }, above ? `${above} › ` : "", ...title), excerptOf(finder, one),
     );
   }
 
@@ -212,22 +197,19 @@ export class Answers {
    */
   waysOn(terms) {
     const buttons = terms.map((term) => {
-      const button = element("button", { type: "button", class: "btn" }, term);
-      button.addEventListener("click", () => {
+      const onclick = () => {
         this.input.value = term;
         this.input.focus();
         this.answer();
-      });
-      return element("li", {}, button);
+      };
+      return html`<li>${el("button", { type: "button", class: "btn", onclick }, term)}</li>`;
     });
-    const link = (/** @type {string} */ address, /** @type {string} */ words) =>
-      element("a", { href: this.root + address }, words);
-    const others = [
-      link("book/glossary.html", "The index"), " has every term of the book, and ",
-      link("notebooks/side_roads/when_it_does_not_work.html", "When it does not work"), " begins with what you see.",
-    ];
-    const near = [element("p", {}, "Terms that are spelt like it:"), element("ul", {}, ...buttons)];
-    return [...(terms.length ? near : []), element("p", {}, ...others)];
+    const index = el("a", { href: `${this.root}book/glossary.html` }, "The index");
+    const symptoms = `${this.root}notebooks/side_roads/when_it_does_not_work.html`;
+    const begins = el("a", { href: symptoms }, "When it does not work");
+    const near = [html`<p>Terms that are spelt like it:</p>`, html`<ul>${buttons}</ul>`];
+    const others = html`<p>${index} has every term of the book, and ${begins} begins with what you see.</p>`;
+    return [...(terms.length ? near : []), others];
   }
 
   /**
@@ -236,19 +218,15 @@ export class Answers {
    */
   more(question, pages) {
     const address = `${this.root}search.html?${new URLSearchParams({ q: question })}`;
-    if (this.dialog) return element("a", { href: address }, "Everything that was found");
-    const button = element("button", { type: "button", class: "btn" }, "Show more pages");
-    button.addEventListener("click", async () => {
+    if (this.dialog) return el("a", { href: address }, "Everything that was found");
+    const onclick = async () => {
       await this.answer(pages + ON_PAGE.pages);
       this.list.children[pages]?.querySelector("a")?.focus();
-    });
-    return button;
+    };
+    return el("button", { type: "button", class: "btn", onclick }, "Show more pages");
   }
 
-  /**
-   * Writes the question into the page's address, for bookmarks and for the way back.
-   * @param {string} question
-   */
+  /** Writes the question into the page's address, for bookmarks and for the way back. @param {string} question */
   remember(question) {
     if (question === (new URLSearchParams(location.search).get("q") ?? "")) return;
     try {

@@ -1,10 +1,10 @@
 """Answers as students and tutorials write them: right ones and wrong ones.
 
-Each file has those of the check of its name. ``wrong`` names the mistake that the check
-has to find, and so does a table above a right answer, as known mistakes are written,
-for wrong ones that are this one with a small change:
+Each file has the answers to the check of its name. A function or class there is a right
+answer, unless its name begins with an underscore, or ``wrong`` names the mistake that
+the check has to find. A table above a right answer holds wrong ones that differ from it
+by a small change, in the form of known mistakes:
 
-    @right
     @wrong_edits('''
     rows and columns swapped: (h w) -> (w h)
     ''')
@@ -13,12 +13,15 @@ for wrong ones that are this one with a small change:
     @wrong("view instead of transpose")
     def by_view(images, patch_size): ...
 
-``right_edits`` does the same for answers that are right another way, below the answer;
-the names say in which.
+``right_edits``, below an answer, does the same for other right ones; a row's name says
+how it differs. ``right`` takes answers that stand elsewhere.
 """
 
+import importlib
+import inspect
 import sys
 from collections import defaultdict
+from pathlib import Path
 
 from vit_check.engine.table import Edited, rows
 
@@ -26,9 +29,8 @@ RIGHT = defaultdict(list)  # check -> answers
 WRONG = defaultdict(list)  # check -> (mistake, answer) pairs
 
 
-def right(answer):
-    RIGHT[_check()].append(answer)
-    return answer
+def right(*answers):
+    RIGHT[_check()] += answers
 
 
 def wrong(mistake):
@@ -42,7 +44,6 @@ def wrong(mistake):
 def right_edits(table, **named):
     def register(answer):
         RIGHT[_check()] += [edit.answer for _, edit in _edits(answer, table, named)]
-        return answer
 
     return register
 
@@ -53,6 +54,17 @@ def wrong_edits(table, **named):
         return answer
 
     return register
+
+
+def take_the_rest(file):
+    """Register what stands in a file, as a dict of its names, and is not wrong."""
+    check = file["__name__"].rpartition(".")[2]
+    wrong_ones = [answer for _, answer in WRONG[check]]
+    for name, thing in file.items():
+        if inspect.isfunction(thing) or inspect.isclass(thing):
+            own = thing.__module__ == file["__name__"] and not name.startswith("_")
+            if own and thing not in wrong_ones:
+                RIGHT[check].append(thing)
 
 
 def _check():
@@ -67,5 +79,10 @@ def _edits(answer, table, named):
 
 
 def made(answer):
-    """Return the answer; one that is edited is made now."""
+    """Return an answer; make it first if it is an edited one."""
     return answer.answer if isinstance(answer, Edited) else answer
+
+
+for _path in sorted(Path(__file__).parent.glob("*/[a-z]*.py")):
+    _module = importlib.import_module(f"{__name__}.{_path.parent.name}.{_path.stem}")
+    take_the_rest(vars(_module))

@@ -10,7 +10,7 @@ from tests.checks.mutants.survivors import change
 from tests.checks.mutants.targets import targets
 
 MEMORY = 4 * 2**30  # bytes of address space for a process
-# What is said where the outputs differ and nobody knows why.
+# The sentence of a check that only knows where the outputs differ.
 GENERIC = {
     "axes",
     "factor",

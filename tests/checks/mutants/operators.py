@@ -10,7 +10,8 @@ from parso.python.tree import Name
 
 ARITHMETIC = ("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow")
 BITS = ("BitOr", "BitAnd", "BitXor")
-# They draw at random or replace what no answer has; exceptions are not checked.
+# Left out are those that draw at random or replace what no answer has, and those for
+# exceptions, which are not checked.
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "ExceptionReplacer")
 
 

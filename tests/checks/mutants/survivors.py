@@ -6,7 +6,7 @@
         A tensor of one number is accepted in place of the number.
 
 A reason is that of all lines above it up to the reason before; one without a reason
-stands under "?". What is too long for a line goes on behind six spaces.
+stands under "?". A line that is too long goes on below, indented by six spaces.
 """
 
 import itertools

@@ -94,13 +94,15 @@ def _code_of_check(name):
     imports, and of those that every check uses.
     """
     (own,) = CHECKS.glob(f"chapters/*/{name}.py")
+    head = getattr(check.CHECKS[name], "head", None)
     ahead, files = [*EVERYWHERE, own], set()
     while ahead:
         file = ahead.pop()
         if file not in files and file not in UNCONCERNED:
             files.add(file)
             ahead += _imports(file)
-    return "\n".join(_without_words(file) for file in sorted(files))
+    cases = [] if head is None else head.cases
+    return "\n".join([*cases, *map(_without_words, sorted(files))])
 
 
 @functools.cache
@@ -276,8 +278,8 @@ def _of_reference(name, reference: Callable) -> Iterator[Target]:
     keywords = {}
     if isinstance(reference, functools.partial) and not reference.args:
         keywords, reference = reference.keywords, reference.func
-    if not inspect.isfunction(reference):
-        return
+    if not inspect.isfunction(reference) or "<locals>" in reference.__qualname__:
+        return  # one that gives a module's weights to its class has no source to change
     space = dict(vars(sys.modules[reference.__module__]))
     where = f"{reference.__module__}.{reference.__qualname__}"
     answer = reference.__name__

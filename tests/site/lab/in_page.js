@@ -1,4 +1,4 @@
-// What tests call in a page: the lab's modules, and the source of the panels that the page shows.
+// Names that tests call in a page: the lab's modules, and the source of the panels that the page shows.
 
 import { answerOf } from "../../../book/scripts/lab/parts/answer.js";
 import { loaderOf } from "../../../book/scripts/loading/on_demand.js";

@@ -8,7 +8,7 @@ const near = (actual, expected, tolerance) => {
   [...actual].forEach((value, i) => assert.ok(Math.abs(value - expected[i]) <= tolerance, `${i}: ${value}, expected ${expected[i]}`));
 };
 
-/** The same arrays twice, filled alike: those that WebAssembly computes with, and those that JavaScript does. */
+/** Returns arrays twice, filled alike: once for WebAssembly and once for JavaScript. */
 function twice(lengths, fill) {
   const rooms = [true, false].map((withSimd) => sideBySide(lengths, { withSimd }));
   for (const room of rooms) fill(room);

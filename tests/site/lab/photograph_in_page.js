@@ -1,4 +1,4 @@
-// What tests of the large model call in a page without the lab.
+// Names that tests of the large model call in a page without the lab.
 
 import { directions, paintDirections, similaritiesTo } from "../../../book/scripts/lab/photograph/directions.js";
 import { photographAdapter } from "../../../book/scripts/lab/photograph/gpu.js";

@@ -1,24 +1,11 @@
-"""The check of ``apply_rope``, chapter 15."""
-
-import torch
-
-from vit_check.engine.drawing import Cases, Generator, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.variants import rotary
 
-
-def _turning_inputs(generator: Generator) -> Cases:
-    for B, h, T, d, dtype in (
-        (3, 2, 5, 8, torch.float64),
-        (2, 3, 4, 12, torch.float32),
-        (2, 2, 8, 8, torch.bfloat16),
-    ):
-        angles = 2 * normal(generator, T, d // 2)
-        angles = angles if dtype == torch.float64 else angles.float()
-        yield [normal(generator, B, h, T, d).to(dtype), angles]
-
-
-MISTAKES = """
+TABLE = """
+apply_rope(x, angles) -> (..., T, d)
+  float64(3, 2, 5, 8), 2 * float64(5, 4)
+  float32(2, 3, 4, 12), 2 * float32(4, 6)
+  bfloat16(2, 2, 8, 8), 2 * float32(8, 4)
 neighbouring pairs: x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::2])
   torch.cat(turned, dim=-1) -> torch.stack(turned, dim=-1).flatten(-2)
     each number is paired with its neighbour. That is a rotation too, and used by some
@@ -48,11 +35,4 @@ degrees: angles.cos(), angles.sin() -> angles.deg2rad().cos(), angles.deg2rad().
   cos + first * sin], dim=-1).to(x.dtype).
 """
 
-apply_rope = FunctionCheck(
-    "apply_rope(x, angles) -> (..., T, d)",
-    rotary.apply_rope,
-    _turning_inputs,
-    MISTAKES,
-    shape="(B, h, T, d)",
-    batched=(0,),
-)
+apply_rope = FunctionCheck(rotary.apply_rope, TABLE, shape="(B, h, T, d)", batched=(0,))

@@ -1,5 +1,3 @@
-"""The check of ``grid_angles``, chapter 15."""
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -20,7 +18,11 @@ def counted_angles(
     return F.pad(angles, (0, 0, num_prefix, 0))
 
 
-MISTAKES = """
+TABLE = """
+grid_angles(rows, columns, head_dim, num_prefix=1, base=100.0) -> (T, d/2)
+  2, 3, 8
+  4, 2, 12, 3
+  3, 4, 16, 0, 1000.0
 rows and columns exchanged: [by_row, by_column] -> [by_column, by_row]
     the first half of the pairs turns with the column and the second with the row; the
     row comes first
@@ -55,9 +57,4 @@ twice the fraction: / quarter) -> / (2 * quarter))
   base ** -(torch.arange(d // 4) / (d // 4)).
 """
 
-grid_angles = FunctionCheck(
-    "grid_angles(rows, columns, head_dim, num_prefix=1, base=100.0) -> (T, d/2)",
-    counted_angles,
-    [[2, 3, 8], [4, 2, 12, 3], [3, 4, 16, 0, 1000.0]],
-    MISTAKES,
-)
+grid_angles = FunctionCheck(counted_angles, TABLE)

@@ -1,5 +1,3 @@
-"""The check of ``pack_images``, chapter 15."""
-
 import torch
 from torch import Tensor
 
@@ -18,7 +16,7 @@ def packed(grids: list[tuple[int, int]], head_dim: int) -> tuple[Tensor, Tensor]
 
 
 def one_grid(grids: list[tuple[int, int]], head_dim: int) -> Tensor:
-    """Angles for which each image begins in the row below the one before."""
+    """Return angles for which each image begins in the row below the one before."""
     above, found = 0, []
     for rows, columns in grids:
         angles = counted_angles(above + rows, columns, head_dim)
@@ -27,7 +25,11 @@ def one_grid(grids: list[tuple[int, int]], head_dim: int) -> Tensor:
     return torch.cat(found)
 
 
-MISTAKES = """
+TABLE = """
+pack_images(grids, head_dim) -> angles (T, d/2), mask (T, T)
+  [(2, 3), (4, 2)], 8
+  [(1, 4), (3, 2), (2, 2)], 12
+  [(3, 3)], 8
 mask open
   image[:, None] == image -> torch.ones(len(image), len(image), dtype=torch.bool)
     every token may look at all others, so the images see each other
@@ -49,9 +51,4 @@ one class token: 1 + rows * columns -> (number == 0) + rows * columns
   image[None, :].
 """
 
-pack_images = FunctionCheck(
-    "pack_images(grids, head_dim) -> angles (T, d/2), mask (T, T)",
-    packed,
-    [[[(2, 3), (4, 2)], 8], [[(1, 4), (3, 2), (2, 2)], 12], [[(3, 3)], 8]],
-    MISTAKES,
-)
+pack_images = FunctionCheck(packed, TABLE)

@@ -1,5 +1,3 @@
-"""What the exercises of chapter 15 ask."""
-
 import math
 
 QUESTIONS = """

@@ -1,9 +1,6 @@
-"""The check of ``rms_norm``, chapter 15."""
-
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -12,18 +9,12 @@ def by_root_mean_square(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
     return x / torch.sqrt(mean_square + eps) * weight
 
 
-def _norm_inputs(generator: Generator) -> Cases:
-    for B, T, D, spread, *eps in (
-        (2, 5, 6, 100.0),  # eps has no effect
-        (3, 3, 3, 1.0),
-        (4, 2, 7, 1e-3),  # small enough for eps to be seen
-        (2, 3, 5, 0.1, 1e-2),
-    ):
-        x = spread * (0.5 + normal(generator, B, T, D))
-        yield [x, 1 + 0.3 * normal(generator, D), *eps]
-
-
-MISTAKES = """
+TABLE = """
+rms_norm(x, weight, eps=1e-6) -> (B, T, D)
+  50 + 100 * float64(2, 5, 6), 1 + 0.3 * float64(6)  # eps does not matter
+  0.5 + float64(3, 3, 3), 1 + 0.3 * float64(3)
+  1e-3 * (0.5 + float64(4, 2, 7)), 1 + 0.3 * float64(7)  # eps is seen
+  0.1 * (0.5 + float64(2, 3, 5)), 1 + 0.3 * float64(5), 1e-2
 mean subtracted: x.square() -> (x - x.mean(dim=-1, keepdim=True)).square()
   x / -> (x - x.mean(dim=-1, keepdim=True)) /
     the mean is subtracted: this is LayerNorm without a bias. RMSNorm leaves the mean in
@@ -46,10 +37,4 @@ no weight: * weight -> nothing
 ? x / torch.sqrt(x.square().mean(dim=-1, keepdim=True) + eps) * weight.
 """
 
-rms_norm = FunctionCheck(
-    "rms_norm(x, weight, eps=1e-6) -> (B, T, D)",
-    by_root_mean_square,
-    _norm_inputs,
-    MISTAKES,
-    batched=(0,),
-)
+rms_norm = FunctionCheck(by_root_mean_square, TABLE, batched=(0,))

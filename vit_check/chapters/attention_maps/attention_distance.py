@@ -3,12 +3,11 @@
 import torch
 from torch import Tensor
 
-from vit_check.chapters.attention_maps.drawn_maps import Weights, drawn_weights
 from vit_check.engine.functions import FunctionCheck
 
 
 def right_distance(
-    weights: Weights, grid_size: tuple[int, int], patch_size: int
+    weights: list[Tensor], grid_size: tuple[int, int], patch_size: int
 ) -> Tensor:
     rows, columns = grid_size
     place = torch.arange(rows * columns)
@@ -24,7 +23,11 @@ def right_distance(
     return torch.stack(means)  # (L, h)
 
 
-MISTAKES = """
+TABLE = """
+attention_distance(weights, grid_size, patch_size) -> (L, h)
+  [*(1.5 * float64(2, 3, 4, 16, 16)).softmax(-1)], (3, 5), 8
+  [*(1.5 * float32(4, 2, 3, 9, 9)).softmax(-1)], (4, 2), 3
+  [*(1.5 * float64(3, 3, 2, 10, 10)).softmax(-1)], (3, 3), 4
 not divided: / patches.sum(dim=-1, keepdim=True) -> nothing
     a patch's shares of the patches do not sum to 1 any more when the class token is
     left out: divide them by their sum
@@ -64,14 +67,4 @@ columns ask: block[..., 1:, 1:] -> block[..., 1:, 1:].mT
   (N, N), summed over the last axis, averaged over images and patches.
 """
 
-attention_distance = FunctionCheck(
-    "attention_distance(weights, grid_size, patch_size) -> (L, h)",
-    right_distance,
-    lambda g: [
-        [drawn_weights(g, 3, 4, 2, 16), (3, 5), 8],
-        [drawn_weights(g, 2, 3, 4, 9, torch.float32), (4, 2), 3],
-        [drawn_weights(g, 3, 2, 3, 10), (3, 3), 4],
-    ],
-    MISTAKES,
-    gradients=False,
-)
+attention_distance = FunctionCheck(right_distance, TABLE, gradients=False)

@@ -34,7 +34,8 @@ def _mass_inputs(generator: Generator) -> Cases:
         yield [(1.5 * raw).softmax(dim=1), boxes, (H, W), P]
 
 
-MISTAKES = """
+TABLE = """
+mass_inside(attention, boxes, image_size, patch_size) -> (B,)
 whole patch if touched: blocks.mean -> blocks.amax
     a patch that the box cuts counts whole, expected by the share of its area inside
 cut patches left out: blocks.mean -> blocks.amin
@@ -63,10 +64,5 @@ width first: (H, W), P -> (W, H), P
 """
 
 mass_inside = FunctionCheck(
-    "mass_inside(attention, boxes, image_size, patch_size) -> (B,)",
-    right_mass,
-    _mass_inputs,
-    MISTAKES,
-    batched=(0, 1),
-    gradients=False,
+    right_mass, TABLE, inputs=_mass_inputs, batched=(0, 1), gradients=False
 )

@@ -1,5 +1,3 @@
-"""What the exercises of chapter 9 ask."""
-
 import torch
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches

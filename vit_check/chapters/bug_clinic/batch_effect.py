@@ -1,5 +1,3 @@
-"""The check of ``batch_effect``, chapter 14."""
-
 from typing import Any
 
 import torch
@@ -11,10 +9,10 @@ from vit_check.engine.observing import as_number
 
 
 class _Mixing(nn.Module):
-    """Its images are its logits; some of the batch's mean is added to them.
+    """A model that adds a part of the batch's mean to its images, which are its logits.
 
-    In training mode more is added, so that the mode matters, and so it is in a larger
-    batch, so that an image is not alone among copies of itself.
+    It adds more in training mode, so that the mode matters, and in a larger batch, so
+    that copies of one image do not give it away.
     """
 
     def __init__(self, mix: float) -> None:
@@ -55,15 +53,16 @@ def right_effect(model: nn.Module, images: Tensor) -> float:
 def _effect_inputs(generator: Generator) -> Cases:
     for mix, mode in ((0.5, "eval"), (0.25, "training"), (0.0, "eval")):
         images = 0.1 * normal(generator, 6, 1, 1, 5)
-        # One image is farthest above the mean of the batch, or below it, and another is
-        # on the other side, less far; neither is the first.
+        # No test of the first image alone finds the largest effect: one image is
+        # farthest from the batch's mean, and another is less far, on the other side.
         side = -1 if mode == "training" else 1
         images[2, ..., 0] += side * 5.0
         images[4, ..., 1] -= side * 3.0
         yield [images, mix, mode]
 
 
-MISTAKES = """
+TABLE = """
+batch_effect(model, images) -> a float
 in training mode: model.eval() -> nothing
     the model is asked in the mode it happens to be in; in training mode its answers are
     others, so call eval() first
@@ -90,10 +89,5 @@ left in eval mode: model.train(was) -> nothing
 """
 
 batch_effect = FunctionCheck(
-    "batch_effect(model, images) -> a float",
-    right_effect,
-    _effect_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_measured,
+    right_effect, TABLE, inputs=_effect_inputs, gradients=False, scenario=_measured
 )

@@ -1,5 +1,3 @@
-"""What the exercises of chapter 14 ask."""
-
 import math
 
 SEEN = {

@@ -1,28 +1,21 @@
 """Check of chapter 3: the class token."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
-from vit_check.engine.drawing import Answer, Cases, normal
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import Part, Sizes, Weights
-from vit_check.engine.table import mistakes
 from vit_check.engine.verdict import Finding
 
 
-def with_weight(name: str) -> Callable[[Answer], Answer]:
-    """Makes of a function of (x, weight) one for a module with that one weight."""
-    return lambda wrong: lambda weights, sizes, x: wrong(x, weights[name])
-
-
 def _starts_wide(weights: Weights, sizes: Sizes) -> Finding | None:
-    """A class token that begins nearly as large as the patches it is put beside."""
+    """Return a finding if the class token starts nearly as large as the patches."""
     numbers = weights["cls_token"]
     spread = numbers.square().mean().sqrt().item()
-    if spread < 0.3 or numbers.numel() < 20:  # too few to tell
+    if spread < 0.3 or numbers.numel() < 20:  # too few numbers to be sure
         return None
     return Finding(
         "wide start",
@@ -31,12 +24,15 @@ def _starts_wide(weights: Weights, sizes: Sizes) -> Finding | None:
     )
 
 
-def _in_front(patches: Tensor, cls_token: Tensor) -> Tensor:
-    cls = cls_token.expand(len(patches), -1, -1)
+def _in_front(weights: Weights, sizes: Sizes, patches: Tensor) -> Tensor:
+    cls = weights["cls_token"].expand(len(patches), -1, -1)
     return torch.cat([cls, patches], dim=1)
 
 
-MISTAKES = """
+TABLE = """
+class ClassToken(embed_dim), called with patches (B, N, D)
+  192
+  24
 last: [cls, patches] -> [patches, cls]
     the class token comes after the patches; in ViT it is the first, at index 0
 added: torch.cat([cls, patches], dim=1) -> patches + cls
@@ -51,6 +47,11 @@ one image more: expand(len(patches), -1, -1) -> expand(1, patches.shape[1], -1)
   dim=1 -> dim=0
     the class token is joined along the batch, dim 0, which is what torch.cat takes when
     no dim is given: it has become one image more
+? Compare shapes: N patches come in, N + 1 tokens go out. Which axis has grown?
+? There is one class token, (1, 1, D), and B images: expand it to (B, 1, D), then join
+  it and the patches along the axis of the tokens, the class token first.
+? torch.cat([cls_token.expand(B, -1, -1), patches], dim=1), where cls_token is an
+  nn.Parameter of shape (1, 1, D).
 """
 
 
@@ -60,47 +61,18 @@ def _class_token_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
             yield {"cls_token": part.value.reshape(1, 1, -1)}
 
 
-def _class_token_inputs(generator: Generator) -> Cases:
-    for B, N, D, dtype in (
-        (3, 5, 8, torch.float32),
-        (2, 7, 6, torch.float64),
-        (4, 3, 8, torch.bfloat16),
-        (3, 1, 6, torch.float32),  # one patch: joining along any axis works
-    ):
-        patches, cls = normal(generator, B, N, D), normal(generator, 1, 1, D)
-        yield [patches.to(dtype), cls.to(dtype)]
-
-
-_HINTS_OF_CLASS_TOKEN = (
-    "Compare shapes: N patches come in, N + 1 tokens go out. Which axis has grown?",
-    "There is one class token, (1, 1, D), and B images: expand it to (B, 1, D), then "
-    "join it and the patches along the axis of the tokens, the class token first.",
-    "torch.cat([cls_token.expand(B, -1, -1), patches], dim=1), where cls_token is an "
-    "nn.Parameter of shape (1, 1, D).",
-)
-
 class_token = ModuleCheck(
     "class_token",
-    "class ClassToken(embed_dim), called with patches (B, N, D)",
-    sizes=(192,),
-    other_sizes=(24,),
+    _in_front,
+    TABLE,
     inputs=lambda generator, sizes: [normal(generator, 3, 5, sizes["embed_dim"])],
     more_inputs=lambda generator, sizes: [normal(generator, 2, 1, sizes["embed_dim"])],
     reading=_class_token_readings,
-    reference=lambda weights, sizes, x: _in_front(x, weights["cls_token"]),
+    reference=_in_front,
     package=lambda sizes: nn.ParameterDict(
         {"cls_token": torch.zeros(1, 1, sizes["embed_dim"])}
     ),
-    mistakes=mistakes(_in_front, MISTAKES, as_given=with_weight("cls_token")),
-    hints=_HINTS_OF_CLASS_TOKEN,
     shape="(B, 1 + N, D)",
     initial=_starts_wide,
-    function=FunctionCheck(
-        "class_token(patches, cls_token) -> (B, 1 + N, D)",
-        _in_front,
-        _class_token_inputs,
-        MISTAKES,
-        _HINTS_OF_CLASS_TOKEN,
-        batched=(0,),
-    ),
+    as_function="class_token(patches, cls_token) -> (B, 1 + N, D)",
 )

@@ -17,7 +17,6 @@ from vit_check.engine.reading import (
     as_filters,
     tokens_and_positions,
 )
-from vit_check.engine.table import mistakes, rows
 from vit_steps.embedding import ViTEmbedding
 
 
@@ -27,7 +26,7 @@ def _grid_side(sizes: Sizes) -> int:
 
 
 def _embedding_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
-    """A matrix for the patches, a table of positions; what is left is vectors."""
+    """Read the patches' matrix, a table of positions, and vectors that are left."""
     C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
     T = 1 + _grid_side(sizes) ** 2
     if any(part.kind == "norm" for part in parts):
@@ -65,7 +64,11 @@ def tokens_of(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
     return tokens + pos
 
 
-OF_TOKENS = rows("""
+TABLE = """
+class ViTEmbedding(image_size, patch_size, in_channels, embed_dim), called with images
+    (B, C, H, W)
+  20, 4, 3, 120
+  12, 3, 2, 40
 class token last: [cls, patches] -> [patches, cls]
     the class token comes after the patches; in ViT it is the first, at index 0
 class token without position: [cls, patches] -> [cls, patches + pos[:, 1:]]
@@ -82,26 +85,21 @@ patches down the columns: maps.flatten -> maps.mT.flatten
 view instead of transpose: maps.flatten(2).mT -> maps.reshape(len(maps), -1, len(bias))
     D is moved to the end by a view, (B, D, rows, columns) to (B, N, D): the shape fits,
     and each token holds pieces of many patches
-""")
+? Three things are learned besides the patch embedding's matrix and bias: what are their
+  shapes? Then follow the shape from images to tokens.
+? Patches (B, N, D); the class token expanded to (B, 1, D) and put in front gives (B, T,
+  D); only then the positions, (1, T, D), are added.
+? x = self.patch_embed(images); x = torch.cat([self.cls_token.expand(len(x), -1, -1),
+  x], dim=1); return x + self.pos_embed.
+"""
 
 embed_images = ModuleCheck(
     "embed_images",
-    "class ViTEmbedding(image_size, patch_size, in_channels, embed_dim), called with "
-    "images (B, C, H, W)",
-    sizes=(20, 4, 3, 120),
-    other_sizes=(12, 3, 2, 40),
+    tokens_of,
+    TABLE,
     inputs=lambda generator, sizes: [images_of(sizes, generator)],
     reading=_embedding_readings,
     package=lambda sizes: ViTEmbedding(**sizes),
-    mistakes=mistakes(tokens_of, OF_TOKENS),
-    hints=(
-        "Three things are learned besides the patch embedding's matrix and bias: what "
-        "are their shapes? Then follow the shape from images to tokens.",
-        "Patches (B, N, D); the class token expanded to (B, 1, D) and put in front "
-        "gives (B, T, D); only then the positions, (1, T, D), are added.",
-        "x = self.patch_embed(images); x = torch.cat([self.cls_token.expand(len(x), "
-        "-1, -1), x], dim=1); return x + self.pos_embed.",
-    ),
     shape="(B, T, D)",
     lacking=lambda parts, sizes: one_too_few(
         parts, 1 + _grid_side(sizes) ** 2, sizes["embed_dim"]

@@ -1,23 +1,14 @@
 """Check of chapter 3: positions for another grid."""
 
-import torch
-
-from vit_check.engine.drawing import Cases, Generator, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.embedding import interpolate_position_embedding as right_interpolation
 
-
-def _interpolation_inputs(generator: Generator) -> Cases:
-    for side, D, grid_size, dtype in (
-        (3, 6, (5, 7), torch.float32),
-        (5, 4, (2, 3), torch.float64),
-        (4, 8, (2, 8), torch.float32),  # as many patches as before
-        (3, 5, (3, 3), torch.float32),
-    ):
-        yield [normal(generator, 1, 1 + side * side, D).to(dtype), grid_size]
-
-
-MISTAKES = """
+TABLE = """
+interpolate_position_embedding(pos_embed, grid_size) -> (1, 1 + rows·columns, D)
+  float32(1, 1 + 3 * 3, 6), (5, 7)
+  float64(1, 1 + 5 * 5, 4), (2, 3)
+  float32(1, 1 + 4 * 4, 8), (2, 8)  # as many patches as before
+  float32(1, 1 + 3 * 3, 5), (3, 3)
 as they were
   if (rows, columns) == (old_rows, old_columns) -> if rows * columns == places
     positions come back as they were wherever there are to be as many as before: 4×4 and
@@ -56,9 +47,4 @@ corners aligned: antialias=True -> align_corners=True
   .flatten(2).transpose(1, 2); torch.cat with pos_embed[:, :1].
 """
 
-interpolate_position_embedding = FunctionCheck(
-    "interpolate_position_embedding(pos_embed, grid_size) -> (1, 1 + rows·columns, D)",
-    right_interpolation,
-    _interpolation_inputs,
-    MISTAKES,
-)
+interpolate_position_embedding = FunctionCheck(right_interpolation, TABLE)

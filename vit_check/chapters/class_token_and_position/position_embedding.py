@@ -3,22 +3,23 @@
 from collections.abc import Iterator
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
-from vit_check.chapters.class_token_and_position.class_token import with_weight
-from vit_check.engine.drawing import Cases, normal
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import Part, Sizes, Weights, as_rows
-from vit_check.engine.table import mistakes
 from vit_check.engine.verdict import Finding
 
 
-def _added(x: Tensor, pos: Tensor) -> Tensor:
+def _added(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
+    pos = weights["pos_embed"]
     return x + pos
 
 
-MISTAKES = """
+TABLE = """
+class PositionEmbedding(num_tokens, embed_dim), called with tokens (B, T, D)
+  9, 32
+  6, 20
 class token left out: x + pos -> torch.cat([x[:, :1], x[:, 1:] + pos[:, 1:]], dim=1)
     the class token gets no position: row 0 of the positions belongs to it
 concatenated: x + pos -> torch.cat([x, pos.expand_as(x)], dim=2)
@@ -32,11 +33,17 @@ by the batch: x + pos -> x + pos[0, : len(x), None]
 tokens scaled: x + pos -> x * x.shape[-1] ** 0.5 + pos
     the tokens are multiplied by √D before the positions are added: the first
     Transformer did so, ViT does not
+? Take one image and one token, at place t. Which D numbers are to be added to it? And
+  to the class token, at place 0?
+? There is one table of T positions of D numbers, shared by all images: adding (1, T, D)
+  to (B, T, D) gives each image the same.
+? tokens + pos_embed, where pos_embed is an nn.Parameter of shape (1, T, D), drawn with
+  a standard deviation of 0.02.
 """
 
 
 def _position_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
-    """One table of T rows; or several with T rows in all, in any order of two."""
+    """Yield a table of T rows, or several with T rows in all, in both orders."""
     T, D = sizes["num_tokens"], sizes["embed_dim"]
     for part in parts:
         table = as_rows(part, T, D)
@@ -49,7 +56,7 @@ def _position_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
 
 
 def one_too_few(parts: list[Part], T: int, D: int) -> Finding | None:
-    """Whether there are positions for the patches and none for the class token."""
+    """Return a finding if patches have positions and the class token has none."""
     for part in parts:
         if part.kind in ("own", "table") and as_rows(part, T - 1, D) is not None:
             return Finding(
@@ -61,9 +68,9 @@ def one_too_few(parts: list[Part], T: int, D: int) -> Finding | None:
 
 
 def _starts_wide(weights: Weights, sizes: Sizes) -> Finding | None:
-    """Positions that begin much larger than the 0.02 that is asked for.
+    """Return a finding if positions start much larger than the 0.02 that is asked for.
 
-    A table of sines and cosines may be where learning begins: in each of its rows but
+    Learning may also begin from a table of sines and cosines. In each of its rows but
     the class token's the squares add up to D/2.
     """
     rows = weights["pos_embed"][0]  # (T, D)
@@ -81,51 +88,22 @@ def _starts_wide(weights: Weights, sizes: Sizes) -> Finding | None:
     )
 
 
-def _position_inputs(generator: Generator) -> Cases:
-    for B, T, D, dtype in (
-        (3, 5, 8, torch.float32),
-        (2, 7, 6, torch.float64),
-        (4, 6, 8, torch.bfloat16),
-    ):
-        tokens, pos = normal(generator, B, T, D), normal(generator, 1, T, D)
-        yield [tokens.to(dtype), pos.to(dtype)]
-
-
-_HINTS_OF_POSITIONS = (
-    "Take one image and one token, at place t. Which D numbers are to be added to it? "
-    "And to the class token, at place 0?",
-    "There is one table of T positions of D numbers, shared by all images: adding "
-    "(1, T, D) to (B, T, D) gives each image the same.",
-    "tokens + pos_embed, where pos_embed is an nn.Parameter of shape (1, T, D), drawn "
-    "with a standard deviation of 0.02.",
-)
-
 position_embedding = ModuleCheck(
     "position_embedding",
-    "class PositionEmbedding(num_tokens, embed_dim), called with tokens (B, T, D)",
-    sizes=(9, 32),
-    other_sizes=(6, 20),
+    _added,
+    TABLE,
     inputs=lambda generator, sizes: [
         normal(generator, 3, sizes["num_tokens"], sizes["embed_dim"])
     ],
     reading=_position_readings,
-    reference=lambda weights, sizes, x: _added(x, weights["pos_embed"]),
+    reference=_added,
     package=lambda sizes: nn.ParameterDict(
         {"pos_embed": torch.zeros(1, sizes["num_tokens"], sizes["embed_dim"])}
     ),
-    mistakes=mistakes(_added, MISTAKES, as_given=with_weight("pos_embed")),
-    hints=_HINTS_OF_POSITIONS,
     shape="(B, T, D)",
     lacking=lambda parts, sizes: one_too_few(
         parts, sizes["num_tokens"], sizes["embed_dim"]
     ),
     initial=_starts_wide,
-    function=FunctionCheck(
-        "position_embedding(tokens, pos_embed) -> (B, T, D)",
-        _added,
-        _position_inputs,
-        MISTAKES,
-        _HINTS_OF_POSITIONS,
-        batched=(0,),
-    ),
+    as_function="position_embedding(tokens, pos_embed) -> (B, T, D)",
 )

@@ -1,5 +1,3 @@
-"""What the exercises of chapter 3 ask."""
-
 import math
 from typing import Any
 
@@ -14,7 +12,7 @@ SEATS = 8  # images in each batch that the faulty positions are trained with
 
 
 def clocks_at(places: Tensor, speeds: Tensor) -> Tensor:
-    """(places,) -> (places, 2·clocks): sine and cosine of each clock, in turns."""
+    """Return sine and cosine of each clock: (places,) -> (places, 2·clocks)."""
     angles = places.double()[:, None] * speeds  # (places, clocks)
     return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
 

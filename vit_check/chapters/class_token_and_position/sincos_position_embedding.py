@@ -9,12 +9,16 @@ from vit_steps.embedding import sincos_position_embedding as right_sincos
 
 
 def _in_float32(output: Any) -> Any:
-    """Nothing that came in says which floating type is wanted."""
+    """Return the output in float32, since no argument says which dtype is wanted."""
     floating = isinstance(output, Tensor) and output.is_floating_point()
     return output.float() if floating else output
 
 
-MISTAKES = """
+TABLE = """
+sincos_position_embedding(embed_dim, grid_size, cls_token=True) -> (1, 1 + N, D)
+  16, (3, 5), True
+  24, (4, 2), False
+  12, (6, 7)
 column first: [row_code, column_code] -> [column_code, row_code]
     the first half of the numbers tells the column, expected the row
 sizes exchanged: rows, columns = as_pair -> columns, rows = as_pair
@@ -57,10 +61,4 @@ class token always: if cls_token -> if True
   axis of the grid, join the halves, flatten the grid, put a row of zeros in front.
 """
 
-sincos_position_embedding = FunctionCheck(
-    "sincos_position_embedding(embed_dim, grid_size, cls_token=True) -> (1, 1 + N, D)",
-    right_sincos,
-    [[16, (3, 5), True], [24, (4, 2), False], [12, (6, 7)]],
-    MISTAKES,
-    normalize=_in_float32,
-)
+sincos_position_embedding = FunctionCheck(right_sincos, TABLE, normalize=_in_float32)

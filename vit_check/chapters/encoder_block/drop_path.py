@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
-from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.watching import Trouble
 
@@ -21,7 +20,7 @@ def dropped(x: Tensor, drop_prob: float, training: bool) -> Tensor:
 
 
 def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
-    """What an answer does to a large batch, in words that no draw can change."""
+    """Say what an answer does to a large batch, in words that no draw can change."""
     at = "" if drop_prob else " with drop_prob 0"
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(20101192)
@@ -30,13 +29,13 @@ def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
             given = own.clone()
             run = _prepared(answer, drop_prob, training)
             seen[f"the output in {where}{at}"] = _effect(run, given, own, drop_prob)
-            if not torch.equal(given, own):  # in place: let it be seen
+            if not torch.equal(given, own):  # in place: show that in x
                 x.copy_(given)
         return seen
 
 
 def _prepared(answer: Any, drop_prob: float, training: bool) -> Callable[[Tensor], Any]:
-    """An answer, function or module, that takes nothing but x any more."""
+    """Return an answer, a function or a module, as a function of x alone."""
     made = inspect.unwrap(answer)
     if isinstance(made, type) and issubclass(made, nn.Module):
         module: nn.Module = made(drop_prob)
@@ -46,7 +45,7 @@ def _prepared(answer: Any, drop_prob: float, training: bool) -> Callable[[Tensor
 
 
 def _beside_x(y: Any) -> Any:
-    """What may have been computed on a GPU, where x is."""
+    """Return the output on the CPU, where x is."""
     return y.cpu() if isinstance(y, Tensor) else y
 
 
@@ -72,7 +71,7 @@ def _effect(
     if (factors - 1).abs().max() < 1e-4:
         return "x as it is"
     alike = {name: _alike(factors, axis) for axis, name in enumerate(_AXES)}
-    if alike["samples"]:  # one coin for all, perhaps: flip it again
+    if alike["samples"]:  # perhaps one coin for all: flip it again
         factors = torch.stack([run(x[:2].clone()).detach() / x[:2] for _ in range(60)])
         alike |= {name: _alike(factors, axis) for axis, name in enumerate(_AXES, 1)}
         drawn = "alike in each call" if _alike(factors, 0) else "anew in each call"
@@ -98,9 +97,9 @@ def _effect(
 
 
 def _gradient(run: Callable[[Tensor], Any], x: Tensor) -> str:
-    """Return whether what is kept learns, by the factor it is kept with."""
+    """Return whether the gradient is that of the samples that are kept, in words."""
     leaf = x.clone().requires_grad_()
-    y = run(leaf * 1)  # no leaf, so that an answer may work in place
+    y = run(leaf * 1)  # not a leaf, so that an answer may work in place
     if not y.requires_grad:
         return "cut off"
     (gradient,) = torch.autograd.grad(y.sum(), leaf)
@@ -109,19 +108,19 @@ def _gradient(run: Callable[[Tensor], Any], x: Tensor) -> str:
 
 
 def _how_drawn(run: Callable[[Tensor], Any], x: Tensor, y: Tensor) -> str:
-    """Whether what falls is another choice, and of another size, in each call."""
+    """Return in words whether each call drops other samples, and another number."""
     if torch.equal(run(x.clone()) == 0, y == 0):
         return "alike in each call"
     fallen = (y == 0).sum()
     if all((run(x.clone()) == 0).sum() == fallen for _ in range(4)):
-        return "equally many in each call"  # which coins hardly ever do
+        return "equally many in each call"  # independent coins hardly ever do this
     if _fall_together(y[:, 0, 0] == 0):
         return "one coin for several samples"
     return "anew in each call"
 
 
 def _fall_together(falls: Tensor) -> bool:
-    """Return whether samples some way apart fall together more often than by chance."""
+    """Return whether samples at some distance are dropped together too often."""
     apart = falls.double() - falls.double().mean()
     products = torch.fft.irfft(torch.fft.rfft(apart).abs().square(), len(apart))
     return bool((products[1:] > 0.2 * products[0]).any())
@@ -134,13 +133,11 @@ def _alike(factors: Tensor, axis: int) -> bool:
     return bool((factors - factors.narrow(axis, 0, 1)).abs().max() < 1e-4)
 
 
-def _drop_inputs(generator: Generator) -> Cases:
-    for drop_prob in (0.25, 0.6, 0.0):
-        x = normal(generator, 2000, 3, 2)
-        yield [(x + x.sign() / 2).float(), drop_prob]
-
-
-MISTAKES = """
+TABLE = """
+drop_path(x, drop_prob, training) -> (B, T, D)
+  (x := float32(2000, 3, 2)) + x.sign() / 2, 0.25
+  (x := float32(2000, 3, 2)) + x.sign() / 2, 0.6
+  (x := float32(2000, 3, 2)) + x.sign() / 2, 0.0
 each number: len(x), 1, 1 -> x.shape
     each number is dropped by itself, which is dropout; a coin is flipped for each
     sample, and all its numbers fall together
@@ -181,11 +178,4 @@ filled: x * coin / keep -> torch.where(coin > 0, x / keep, x.mean())
   keep, and x alone where not training or drop_prob is 0.
 """
 
-drop_path = FunctionCheck(
-    "drop_path(x, drop_prob, training) -> (B, T, D)",
-    dropped,
-    _drop_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_drop_in_words,
-)
+drop_path = FunctionCheck(dropped, TABLE, gradients=False, scenario=_drop_in_words)

@@ -9,13 +9,12 @@ from torch.nn import functional as F
 
 from vit_check.chapters.encoder_block.layer_norm import layer_normed
 from vit_check.chapters.encoder_block.mlp import (
-    OF_MLP,
+    mlp,
     mlp_readings,
     mlp_weights,
     two_layers,
 )
 from vit_check.chapters.multi_head_attention.multi_head_attention import (
-    OF_HEADS,
     maps_from_heads,
     multi_head_attention,
     several_heads,
@@ -35,7 +34,6 @@ from vit_check.engine.reading import (
     within,
     without_norms,
 )
-from vit_check.engine.table import mistakes, rows
 from vit_check.engine.verdict import Finding
 from vit_steps.encoder import EncoderBlock
 
@@ -47,7 +45,7 @@ def wired(x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step) -> Tensor:
     return x + mlp(norm2(x))
 
 
-OF_WIRING = rows("""
+_OF_WIRING = """
 residual from the normed x: x = x + attn(norm1(x)) -> x = norm1(x); x = x + attn(x)
   return x + mlp(norm2(x)) -> x = norm2(x); return x + mlp(x)
     the residual is the normed x: add to the x from before the norm
@@ -80,11 +78,11 @@ attention lost: x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
   mlp(norm2(x)) -> mlp(norm2(y))
     the second sum starts from the block's input: what attention found reaches the MLP,
     but is not added to the stream
-""")
+"""
 
 
 def pre_norm_block(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
-    """A block with these weights, as functions whose sources can be edited."""
+    """Run a block with these weights, in functions whose sources can be edited."""
 
     def norm(name: str) -> Step:
         weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
@@ -105,7 +103,7 @@ def by_std(x: Tensor, shape: Any, weight: Tensor, bias: Tensor, eps: float) -> T
     return weight * (x - mean) / (std + eps) + bias
 
 
-OF_NORMS = rows("""
+_OF_NORMS = """\
 eps 1e-5: weight, bias, 1e-6 -> weight, bias, 1e-5
     the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
 divided by std + eps: F.layer_norm -> by_std
@@ -117,7 +115,7 @@ PyTorch's defaults: x + attn(norm1(x)) -> norm1(x + attn(x))
   F.gelu -> F.relu
     this is nn.TransformerEncoderLayer with its defaults: the norms after the sums, a
     ReLU, and an eps of 1e-5
-""")
+"""
 
 _OF_ATTENTION = ("qkv.weight", "qkv.bias", "proj.weight", "proj.bias")
 
@@ -136,16 +134,9 @@ _USUAL_IN_ATTENTION = {
 
 PARTS_OF_BLOCK = (several_heads, two_layers, wired)
 
-OF_BLOCK = [
-    *OF_WIRING,
-    *OF_NORMS,
-    *(row for row in rows(OF_MLP) if "inside" not in row.name),
-    *(row for row in rows(OF_HEADS) if row.name in _USUAL_IN_ATTENTION),
-]
-
 
 def attention_maps(parts: list[Part], D: int, h: int, M: int) -> list[Linear]:
-    """The linear maps that queries, keys, values and projections may be made of."""
+    """Return the linear maps that may make queries, keys, values and projections."""
     widths = {D, 2 * D, 3 * D, D // h, 3 * D // h} - {M}
     if any(p.value.shape == (4, D, D) for p in parts):
         widths.add(4 * D)
@@ -155,7 +146,7 @@ def attention_maps(parts: list[Part], D: int, h: int, M: int) -> list[Linear]:
 def block_weights(
     norms: list[tuple[Part, Part]], attention: Weights, layers: tuple[Linear, Linear]
 ) -> Weights:
-    """The parts of a block under the package's names."""
+    """Yield the parts of a block under the package's names."""
     weights = mlp_weights(*layers)
     weights |= {f"attn.{name}": attention[name] for name in _OF_ATTENTION}
     for name, (weight, bias) in zip(("norm1", "norm2"), norms, strict=True):
@@ -175,8 +166,8 @@ def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     parts = without_norms(parts, D)
     maps, mlps = attention_maps(parts, D, h, M), list(mlp_readings(parts, D, M))
     from_heads = maps_from_heads(parts, D, h)
-    # The usual readings of attention first; and which norm is the first one where
-    # neither is called?
+    # The usual readings of attention come first. If neither norm is called, either may
+    # be the first one.
     for pair, ordered in (
         (norms, True),
         (norms[::-1], True),
@@ -196,7 +187,7 @@ def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
 
 
 def output_of_tuple(output: Any) -> Any:
-    """The output, where attention weights or None come with it."""
+    """Return the output without the attention weights or None that may come with it."""
     return output[0] if isinstance(output, tuple) and output else output
 
 
@@ -234,35 +225,40 @@ def _block_function_inputs(generator: Generator) -> Cases:
         yield [x, norms[0], mixing, norms[1], layers]
 
 
-_HINTS_OF_BLOCK = (
-    "Draw the stream of tokens as a straight line, and on it what is read and what is "
-    "added: where do the two branches leave the line, and where do they come back?",
-    "Twice the same: norm, compute, add to the x from before the norm; first with "
-    "attention, then with the MLP, each with a norm of its own, eps 1e-6.",
-    "x = x + self.attn(self.norm1(x)), then x = x + self.mlp(self.norm2(x)).",
-)
+_HINTS = """
+? Draw the stream of tokens as a straight line, and on it what is read and what is
+  added: where do the two branches leave the line, and where do they come back?
+? Twice the same: norm, compute, add to the x from before the norm; first with
+  attention, then with the MLP, each with a norm of its own, eps 1e-6.
+? x = x + self.attn(self.norm1(x)), then x = x + self.mlp(self.norm2(x)).
+"""
+
+_BUILT = """
+class EncoderBlock(embed_dim, num_heads, mlp_ratio), called with x (B, T, D)
+  10, 2, 2.5
+  12, 3, 5"""
 
 encoder_block = ModuleCheck(
     "encoder_block",
-    "class EncoderBlock(embed_dim, num_heads, mlp_ratio), called with x (B, T, D)",
-    sizes=(10, 2, 2.5),
-    other_sizes=(12, 3, 5),
+    pre_norm_block,
+    _BUILT + _OF_WIRING + _OF_NORMS + _HINTS,
     inputs=lambda generator, sizes: [
         0.1 + 0.3 * normal(generator, 4, 7, sizes["embed_dim"])
     ],
     reading=_block_reading,
     package=lambda sizes: EncoderBlock(**sizes),
-    mistakes=mistakes(pre_norm_block, OF_BLOCK, parts=PARTS_OF_BLOCK),
-    hints=_HINTS_OF_BLOCK,
+    parts=PARTS_OF_BLOCK,
+    borrowed=[
+        *(row for row in mlp.rows if "inside" not in row.name),
+        *(r for r in multi_head_attention.rows if r.name in _USUAL_IN_ATTENTION),
+    ],
     shape="(B, T, D)",
     lacking=_block_lacks,
     tried=16,
-    function=FunctionCheck(
-        "encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)",
+    as_function=FunctionCheck(
         wired,
-        _block_function_inputs,
-        mistakes(wired, OF_WIRING),
-        _HINTS_OF_BLOCK,
+        "encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)" + _OF_WIRING + _HINTS,
+        inputs=_block_function_inputs,
         batched=(0,),
         scenario=_callables_for_block,
     ),

@@ -6,7 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
-from vit_check.engine.drawing import Cases, normal
+from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -17,23 +17,8 @@ def layer_normed(x: Tensor, weight: Any, bias: Any, eps: float = 1e-6) -> Tensor
     return normed * weight + bias
 
 
-def _norm_inputs(generator: Generator) -> Cases:
-    for B, T, D, spread, dtype in (
-        (2, 5, 6, 100.0, torch.float64),  # eps has no effect
-        (3, 3, 3, 100.0, torch.float64),
-        (4, 2, 7, 1e-2, torch.float64),  # narrow enough for eps to be seen
-        (3, 4, 8, 1.0, torch.float32),
-    ):
-        x = 2.0 * spread + spread * normal(generator, B, T, D)
-        weight, bias = 1 + 0.3 * normal(generator, D), 0.5 * normal(generator, D)
-        yield [x.to(dtype), weight.to(dtype), bias.to(dtype)]
-    yield [0.1 * normal(generator, 2, 3, 5), *normal(generator, 2, 5), 1e-2]
-    yield _far_and_narrow(generator)
-
-
 def _far_and_narrow(generator: Generator) -> Case:
-    """Tokens near 256 that differ by 16ths: by powers of two, so that their mean is
-    exact in float32, and the 16ths are lost when they are squared."""
+    """Return tokens near 256 whose differences are lost when they are squared."""
     side = 2.0 * torch.randint(2, (2, 3, 1), generator=generator) - 1
     x = 256 + side * torch.tensor([1.0, -1.0, 3.0, -3.0]) / 16  # (B, T, 4)
     weight, bias = 1 + 0.3 * normal(generator, 4), 0.5 * normal(generator, 4)
@@ -41,12 +26,19 @@ def _far_and_narrow(generator: Generator) -> Case:
 
 
 def _normed_by(answer: Any, x: Tensor, *others: Any) -> Any:
-    """The answer's output, without a gradient where float32 leaves no digit of it."""
+    """Return the output, without a gradient if float32 leaves no digit of it."""
     with torch.set_grad_enabled(x.dtype == torch.float64 or bool(x.mean() < 100)):
         return answer(x, *others)
 
 
-MISTAKES = """
+TABLE = """
+layer_norm(x, weight, bias, eps=1e-6) -> (B, T, D)
+  200 + 100 * float64(2, 5, 6), 1 + 0.3 * float64(6), 0.5 * float64(6)
+  200 + 100 * float64(3, 3, 3), 1 + 0.3 * float64(3), 0.5 * float64(3)
+  0.02 + 0.01 * float64(4, 2, 7), 1 + 0.3 * float64(7), 0.5 * float64(7)  # eps is seen
+  2 + float32(3, 4, 8), 1 + 0.3 * float32(8), 0.5 * float32(8)
+  0.1 * float64(2, 3, 5), *float64(2, 5), 1e-2
+  *_far_and_narrow(generator)
 unbiased: correction=0 -> correction=1
     the variance is divided by D - 1, as torch.var and torch.std do unless told
     otherwise; LayerNorm divides by D
@@ -80,11 +72,4 @@ no keepdim: , keepdim=True -> nothing
   correction=0, keepdim=True).
 """
 
-layer_norm = FunctionCheck(
-    "layer_norm(x, weight, bias, eps=1e-6) -> (B, T, D)",
-    layer_normed,
-    _norm_inputs,
-    MISTAKES,
-    batched=(0,),
-    scenario=_normed_by,
-)
+layer_norm = FunctionCheck(layer_normed, TABLE, batched=(0,), scenario=_normed_by)

@@ -1,16 +1,12 @@
 """Check of chapter 6: the MLP, two layers with a GELU between them."""
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Any
 
-import torch
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn import functional as F
 
 from vit_check.chapters.encoder_block.layer_norm import layer_normed
-from vit_check.engine.drawing import Cases, normal
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import (
     Linear,
@@ -22,7 +18,6 @@ from vit_check.engine.reading import (
     linears,
     sides,
 )
-from vit_check.engine.table import mistakes
 from vit_steps.encoder import MLP
 
 
@@ -37,7 +32,10 @@ def normed_inside(x: Tensor, weights: Weights, eps: float) -> Tensor:
     return layer_normed(x, weight, bias, eps)
 
 
-OF_MLP = """
+TABLE = """
+class MLP(embed_dim, hidden_dim), called with x (B, T, D)
+  6, 10
+  8, 20
 ReLU: F.gelu -> F.relu
     between the layers is a ReLU, expected a GELU
 tanh GELU: F.gelu(hidden) -> F.gelu(hidden, approximate="tanh")
@@ -59,50 +57,24 @@ residual inside: return bent @ -> return x + bent @
     x is added inside: the residual belongs to the block, not to the MLP
 norm inside: hidden = x @ -> hidden = normed_inside(x, weights, 1e-6) @
     x is normed inside: the norm belongs to the block, not to the MLP
+? Say aloud what each token goes through, in order, and which of these things the block
+  does and not the MLP.
+? A linear layer from D to M, the exact GELU, a linear layer from M to D; nothing is
+  normed and nothing is added to x.
+? self.fc2(F.gelu(self.fc1(x))), with nn.Linear(embed_dim, hidden_dim) and
+  nn.Linear(hidden_dim, embed_dim).
 """
-
-
-def _with_mlp_weights(
-    x: Tensor,
-    fc1_weight: Tensor,
-    fc1_bias: Tensor,
-    fc2_weight: Tensor,
-    fc2_bias: Tensor,
-    variant: Any = two_layers,
-) -> Tensor:
-    weights = {
-        "mlp.fc1.weight": fc1_weight,
-        "mlp.fc1.bias": fc1_bias,
-        "mlp.fc2.weight": fc2_weight,
-        "mlp.fc2.bias": fc2_bias,
-    }
-    return variant(weights, {}, x)
-
-
-def _mlp_function_inputs(generator: Generator) -> Cases:
-    for B, T, D, M, dtype in (
-        (2, 5, 6, 10, torch.float64),
-        (3, 4, 5, 7, torch.float32),
-    ):
-        case = [
-            normal(generator, B, T, D),
-            normal(generator, M, D) / D**0.5,
-            0.5 * normal(generator, M),
-            normal(generator, D, M) / M**0.5,
-            0.5 * normal(generator, D),
-        ]
-        yield [tensor.to(dtype) for tensor in case]
 
 
 def mlp_readings(
     parts: list[Part], D: int, M: int, depth: int = 1
 ) -> Iterator[list[tuple[Linear, Linear]]]:
-    """Every way to read linear maps as the two layers of each of ``depth`` MLPs."""
+    """Yield each way to read linear maps as the two layers of ``depth`` MLPs."""
     matrices = [p for p in parts if p.kind != "table" and sides(p) == {D, M}]
     vectors = [p for p in parts if is_vector(p)]
     if len(matrices) != 2 * depth:
         return
-    for first in (0, 1):  # matrices of their own fit both ways
+    for first in (0, 1):  # a matrix that is in no layer may fit both ways
         pairs = [
             (linears([a, *vectors], D), linears([b, *vectors], M))
             for a, b in zip(matrices[first::2], matrices[1 - first :: 2], strict=True)
@@ -124,7 +96,7 @@ def _mlp_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
 
 
 def mlp_weights(fc1: Linear, fc2: Linear) -> Weights:
-    """Two linear maps under the package's names."""
+    """Return two linear maps under the package's names."""
     return {
         "mlp.fc1.weight": fc1.weight,
         "mlp.fc1.bias": fc1.bias_or_zeros(),
@@ -133,36 +105,13 @@ def mlp_weights(fc1: Linear, fc2: Linear) -> Weights:
     }
 
 
-_HINTS_OF_MLP = (
-    "Say aloud what each token goes through, in order, and which of these things "
-    "the block does and not the MLP.",
-    "A linear layer from D to M, the exact GELU, a linear layer from M to D; nothing "
-    "is normed and nothing is added to x.",
-    "self.fc2(F.gelu(self.fc1(x))), with nn.Linear(embed_dim, hidden_dim) and "
-    "nn.Linear(hidden_dim, embed_dim).",
-)
-
 mlp = ModuleCheck(
     "mlp",
-    "class MLP(embed_dim, hidden_dim), called with x (B, T, D)",
-    sizes=(6, 10),
-    other_sizes=(8, 20),
+    two_layers,
+    TABLE,
     inputs=lambda generator, sizes: [normal(generator, 2, 5, sizes["embed_dim"])],
     reading=_mlp_reading,
     package=lambda sizes: MLP(**sizes),
-    mistakes=mistakes(two_layers, OF_MLP),
-    hints=_HINTS_OF_MLP,
     shape="(B, T, D)",
-    function=FunctionCheck(
-        "mlp(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias) -> (B, T, D)",
-        _with_mlp_weights,
-        _mlp_function_inputs,
-        mistakes(
-            two_layers,
-            OF_MLP,
-            as_given=lambda wrong: partial(_with_mlp_weights, variant=wrong),
-        ),
-        _HINTS_OF_MLP,
-        batched=(0,),
-    ),
+    as_function="mlp(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias) -> (B, T, D)",
 )

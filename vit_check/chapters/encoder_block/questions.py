@@ -1,5 +1,3 @@
-"""What the exercises of chapter 6 ask."""
-
 import torch
 from torch.nn import functional as F
 

@@ -1,9 +1,5 @@
-"""The check of ``merge_heads``, chapter 5."""
+from torch import Tensor
 
-from torch import Generator, Tensor
-
-from vit_check.chapters.multi_head_attention.split_heads import split, split_inputs
-from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 
@@ -12,12 +8,12 @@ def merged(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(2)
 
 
-def _merge_inputs(generator: Generator) -> Cases:
-    for x, h in split_inputs(generator):
-        yield [split(x, h).contiguous()]
-
-
-MISTAKES = """
+TABLE = """
+merge_heads(x) -> (B, T, D)
+  float32(2, 3, 5, 4)
+  float64(3, 7, 4, 2)
+  bfloat16(2, 2, 3, 4)
+  float32(2, 2, 6, 4)
 view instead of transpose: transpose(1, 2).flatten(2) -> reshape(len(x), x.shape[2], -1)
     your heads are joined without moving them back beside d: tokens mix
 averaged: transpose(1, 2).flatten(2) -> mean(dim=1)
@@ -35,10 +31,8 @@ T and h mixed up: flatten(2) -> reshape(*x.shape[:2], -1)
 """
 
 merge_heads = FunctionCheck(
-    "merge_heads(x) -> (B, T, D)",
     merged,
-    _merge_inputs,
-    MISTAKES,
+    TABLE,
     batched=(0,),
     moves=Axes("sample head token number", "sample token number"),
 )

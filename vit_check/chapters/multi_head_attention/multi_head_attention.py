@@ -3,14 +3,11 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.drawing import Cases, normal
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import (
     Linear,
@@ -18,10 +15,9 @@ from vit_check.engine.reading import (
     Sizes,
     Weights,
     attention_readings,
+    layer_norms,
     linears,
-    norms,
 )
-from vit_check.engine.table import mistakes
 from vit_check.engine.verdict import Finding
 from vit_steps.attention import MultiHeadAttention
 
@@ -40,19 +36,19 @@ def several_heads(weights: Weights, sizes: Sizes, x: Tensor) -> Any:
 
 def _readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     D = sizes["embed_dim"]
-    inside = norms(parts, D)
+    inside = [(weight.value, bias.value) for weight, bias in layer_norms(parts, D)]
     h = sizes["num_heads"]
     from_heads = maps_from_heads(parts, D, h)
     for weights in attention_readings(linears(parts, D), D, h, from_heads=from_heads):
         if inside:
-            weights["norm.weight"], weights["norm.bias"] = inside[0]
+            weights |= zip(OF_NORM, inside[0], strict=True)
         yield weights
 
 
 def maps_from_heads(parts: list[Part], D: int, h: int) -> list[Linear]:
-    """An output matrix for each head, from its d numbers to D.
+    """Return an output matrix for each head, from its d numbers to D.
 
-    Where none of them has a bias, one beside them is that of their sum.
+    If none of these has a bias, one beside them belongs to their sum.
     """
     layers = [p for p in parts if p.kind in ("linear", "norm")]
     found = [m for m in linears(layers, D // h) if m.outs == D] if h > 1 else []
@@ -84,29 +80,16 @@ def _attention_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
 
 
 def _output_of_tuple(output: Any) -> Any:
-    """The output, where weights (or None, or nothing) come with it in a tuple."""
+    """Return the output without the weights that may come with it in a tuple."""
     return output[0] if isinstance(output, tuple) and len(output) in (1, 2) else output
 
 
-def _with_all_weights(
-    x: Tensor,
-    qkv_weight: Tensor,
-    qkv_bias: Tensor,
-    proj_weight: Tensor,
-    proj_bias: Tensor,
-    num_heads: int,
-    variant: Any = several_heads,
-) -> Any:
-    weights = {
-        "qkv.weight": qkv_weight,
-        "qkv.bias": qkv_bias,
-        "proj.weight": proj_weight,
-        "proj.bias": proj_bias,
-    }
-    return variant(weights, {"num_heads": num_heads}, x)
+OF_NORM = ("norm.weight", "norm.bias")  # where there is one
 
-
-OF_HEADS = """
+TABLE = """
+class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)
+  20, 4  # h is not 3, as q, k and v are
+  12, 2
 no scale: / math.sqrt(d) -> nothing
     the scores are not divided by √d before the softmax
 scale by D: math.sqrt(d) -> math.sqrt(D)
@@ -165,23 +148,22 @@ residual inside: return joined -> return x + joined
 weights first
   return joined @ weights["proj.weight"].T + weights["proj.bias"] -> return shares
     the attention weights are returned first, expected the output first
-"""
-
-_NORM_INSIDE = """
 norm inside: B, T, D = x.shape
-  -> B, T, D = x.shape; x = F.layer_norm(x, (D,), *map(weights.get, of_norm))
+  -> B, T, D = x.shape; x = F.layer_norm(x, (D,), *map(weights.get, OF_NORM))
     x is normed inside: the norm belongs to the block, not to the attention
+? Write the shape at the end of every line. Which axis is T when q and k are multiplied,
+  and which when the heads are joined?
+? q, k and v are (B, h, T, d) before the scores; what comes out is (B, h, T, d) too, and
+  becomes (B, T, D) by a transpose, then a reshape; last the projection.
+? qkv = self.qkv(x).reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4); attention with √d;
+  output.transpose(1, 2).reshape(B, T, D); self.proj(output).
 """
-
-
-def _heads_inputs(generator: Generator, sizes: Sizes) -> list[Tensor]:
-    return [normal(generator, 2, 7, sizes["embed_dim"])]
 
 
 def _loud(generator: Generator, sizes: Sizes) -> list[Tensor]:
-    """Return more tokens than elsewhere, two so loud that their scores are thousands.
+    """Return more tokens than elsewhere, two so large that scores are thousands.
 
-    They are opposed, so that in every head a score is far above 0.
+    The two point in opposite directions, so that each head has a score far above 0.
     """
     shape = (1, 66, sizes["embed_dim"])
     x = normal(generator, *shape)
@@ -190,57 +172,17 @@ def _loud(generator: Generator, sizes: Sizes) -> list[Tensor]:
     return [x]
 
 
-def _heads_function_inputs(generator: Generator) -> Cases:
-    for B, T, D, h, dtype in (
-        (2, 7, 20, 4, torch.float64),
-        (3, 5, 8, 2, torch.float32),
-    ):
-        shapes = ((B, T, D), (3 * D, D), (3 * D,), (D, D), (D,))
-        x, *weights = (normal(generator, *shape) for shape in shapes)
-        weights = [w / w.shape[-1] ** 0.5 if w.ndim == 2 else 0.5 * w for w in weights]
-        yield [t.to(dtype) for t in (x, *weights)] + [h]
-    loud = _loud(generator, {"embed_dim": D})
-    yield [*loud, *(weight.double() for weight in weights), h]
-
-
-_HINTS_OF_HEADS = (
-    "Write the shape at the end of every line. Which axis is T when q and k are "
-    "multiplied, and which when the heads are joined?",
-    "q, k and v are (B, h, T, d) before the scores; what comes out is (B, h, T, d) "
-    "too, and becomes (B, T, D) by a transpose, then a reshape; last the projection.",
-    "qkv = self.qkv(x).reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4); attention with "
-    "√d; output.transpose(1, 2).reshape(B, T, D); self.proj(output).",
-)
-
 multi_head_attention = ModuleCheck(
     "multi_head_attention",
-    "class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)",
-    sizes=(20, 4),  # h is not 3, as q, k, v are
-    other_sizes=(12, 2),
-    inputs=_heads_inputs,
+    several_heads,
+    TABLE,
+    inputs=lambda generator, sizes: [normal(generator, 2, 7, sizes["embed_dim"])],
     more_inputs=_loud,
     reading=_readings,
     package=lambda sizes: MultiHeadAttention(**sizes),
-    mistakes=mistakes(
-        several_heads,
-        OF_HEADS + _NORM_INSIDE,
-        of_norm=("norm.weight", "norm.bias"),
-    ),
-    hints=_HINTS_OF_HEADS,
     shape="(B, T, D)",
     lacking=_attention_lacks,
-    function=FunctionCheck(
-        "multi_head_attention(x, qkv_weight, qkv_bias, proj_weight, proj_bias, "
-        "num_heads) -> (B, T, D)",
-        _with_all_weights,
-        _heads_function_inputs,
-        mistakes(
-            several_heads,
-            OF_HEADS,
-            as_given=lambda wrong: partial(_with_all_weights, variant=wrong),
-        ),
-        _HINTS_OF_HEADS,
-        batched=(0,),
-    ),
+    as_function="multi_head_attention(x, qkv_weight, qkv_bias, proj_weight, proj_bias, "
+    "num_heads) -> (B, T, D)",
     normalize=_output_of_tuple,
 )

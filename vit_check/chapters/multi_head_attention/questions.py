@@ -1,5 +1,3 @@
-"""What the exercises of chapter 5 ask."""
-
 from vit_steps.cost import token_count
 from vit_steps.vision_transformer import ViTConfig
 
@@ -7,7 +5,7 @@ BATCH = 8
 
 
 def of_vit_small() -> tuple[int, int, int, int]:
-    """D, h, d and T of ViT-S/16 at 224 pixels."""
+    """Return D, h, d and T of ViT-S/16 at 224 pixels."""
     config = ViTConfig.small()
     D, h = config.embed_dim, config.num_heads
     return D, h, D // h, token_count(config.image_size, config.patch_size) + 1
@@ -19,13 +17,13 @@ def shape_of_q(num_tokens: int | None = None) -> tuple[int, ...]:
 
 
 def row(part: int, head: int, number: int) -> int:
-    """Row of qkv.weight in ViT-S/16; parts 0, 1 and 2 are q, k and v."""
+    """Return a row of qkv.weight in ViT-S/16; parts 0, 1 and 2 are q, k and v."""
     D, _, d, _ = of_vit_small()
     return part * D + head * d + number
 
 
 def parameters(D: int, q: int, k: int, v: int, biases: bool = True) -> int:
-    """Of attention whose queries, keys and values have q, k and v numbers in all."""
+    """Count an attention layer's parameters, with q, k and v numbers in all heads."""
     return sum(D * outs + biases * outs for outs in (q, k, v, D))
 
 

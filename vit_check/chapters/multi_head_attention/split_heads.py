@@ -1,9 +1,5 @@
-"""The check of ``split_heads``, chapter 5."""
+from torch import Tensor
 
-import torch
-from torch import Generator, Tensor
-
-from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 
@@ -13,17 +9,12 @@ def split(x: Tensor, num_heads: int) -> Tensor:
     return x.reshape(B, T, num_heads, D // num_heads).transpose(1, 2)
 
 
-def split_inputs(generator: Generator) -> Cases:
-    for B, T, D, h, dtype in (
-        (2, 5, 12, 3, torch.float32),
-        (3, 4, 14, 7, torch.float64),
-        (2, 3, 8, 2, torch.bfloat16),
-        (2, 6, 8, 2, torch.float32),
-    ):
-        yield [torch.randn(B, T, D, generator=generator).to(dtype), h]
-
-
-MISTAKES = """
+TABLE = """
+split_heads(x, num_heads) -> (B, h, T, d)
+  float32(2, 5, 12), 3
+  float64(3, 4, 14), 7
+  bfloat16(2, 3, 8), 2
+  float32(2, 6, 8), 2
 no transpose: .transpose(1, 2) -> nothing
     the heads come after the tokens, (B, T, h, d): swap these two axes, so that each
     head has all its tokens together
@@ -47,10 +38,8 @@ d is h: num_heads, D // num_heads) -> D // num_heads, num_heads)
 """
 
 split_heads = FunctionCheck(
-    "split_heads(x, num_heads) -> (B, h, T, d)",
     split,
-    split_inputs,
-    MISTAKES,
+    TABLE,
     batched=(0,),
     moves=Axes("sample token number", "sample head token number"),
 )

@@ -1,32 +1,30 @@
 """Check of chapter 2: patches made into vectors."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.drawing import Answer, Cases, images_of, normal
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.drawing import images_of
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import Part, Sizes, Weights, as_filters
 from vit_check.engine.table import mistakes
 from vit_check.engine.verdict import Finding
 from vit_steps.patch_embedding import PatchEmbedding, patchify
-from vit_steps.sizes import Size, as_pair
+from vit_steps.sizes import as_pair
 
 
 def _numbers(sizes: Sizes) -> tuple[int, int, int]:
-    """C and the patch's height and width."""
+    """Return C and the patch's height and width."""
     return (sizes["in_channels"], *as_pair(sizes["patch_size"], "patch_size"))
 
 
 def _embedding_readings(parts: Sequence[Part], sizes: Sizes) -> Iterator[Weights]:
-    """A weight for every order in which a linear layer's patches may be flattened.
+    """Yield a weight for each order in which a linear layer may flatten patches.
 
-    A convolution's weight has only one. Nothing but the weight and a bias is allowed;
-    the weight may be in as many parts as there are channels.
+    A convolution's weight has only one order. There may be nothing beside the weight
+    and a bias, but the weight may be in as many parts as there are channels.
     """
     C, height, width = _numbers(sizes)
     D = sizes["embed_dim"]
@@ -39,7 +37,7 @@ def _embedding_readings(parts: Sequence[Part], sizes: Sizes) -> Iterator[Weights
     if len(weights) == 1:
         for weight in as_filters(weights[0], D, (C, height, width)):
             yield {"proj.weight": weight, "proj.bias": bias}
-    elif len(weights) == C:  # one for each channel, whose outputs are added
+    elif len(weights) == C:  # one for each channel; their outputs are added
         each = (as_filters(weight, D, (1, height, width)) for weight in weights)
         for filters in zip(*each, strict=False):
             yield {"proj.weight": torch.cat(filters, dim=1), "proj.bias": bias}
@@ -59,31 +57,38 @@ def _starts_too_wide(weights: Weights, sizes: Sizes) -> Finding | None:
     )
 
 
-def by_matrix(images: Tensor, weight: Tensor, bias: Tensor, patch_size: Size) -> Tensor:
-    patches = patchify(images, patch_size)
+def by_matrix(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
+    weight, bias = weights["proj.weight"], weights["proj.bias"]
+    patches = patchify(images, sizes["patch_size"])
     return patches @ weight.flatten(1).T + bias
 
 
-def by_convolution(
-    images: Tensor, weight: Tensor, bias: Tensor, patch_size: Size
-) -> Tensor:
-    maps = F.conv2d(images, weight, bias, stride=patch_size)
+def by_convolution(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
+    weight, bias = weights["proj.weight"], weights["proj.bias"]
+    maps = F.conv2d(images, weight, bias, stride=sizes["patch_size"])
     return maps.flatten(2).transpose(1, 2)
 
 
-OF_WEIGHT = """
+TABLE = """
+class PatchEmbedding(image_size, patch_size, in_channels, embed_dim), called with images
+    (B, C, H, W)
+  24, 4, 3, 10
+  18, 6, 2, 16
 flatten order: 2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
     the patches are flattened (P, P, C) and the weight (C, P, P): every number of a
     patch meets a weight that is meant for another
 weight reshaped: weight.flatten(1).T -> weight.reshape(-1, len(weight))
     the weight is not transposed: flattened it is (D, C·P·P), and its two axes are to be
     swapped, which a reshape to (C·P·P, D) does not do
-"""
-
-OF_PATCHES = """
 view instead of cutting: x.permute(0, 2, 4, 1, 3, 5) -> images
     the image is viewed as (B, N, C·P·P) and not cut: each row holds lines of the image,
     from its left edge to its right, and no square
+? Write the shape after every line. Which axis holds the patches before and after you
+  join the grid?
+? Either patchify and one nn.Linear from C·P·P to D, or an nn.Conv2d whose window and
+  stride are both P, its grid flattened, and D moved to the end.
+? self.proj = nn.Conv2d(in_channels, embed_dim, patch_size, stride=patch_size); then
+  self.proj(images).flatten(2).transpose(1, 2).
 """
 
 OF_MAPS = """
@@ -94,7 +99,7 @@ reshaped instead of transposed
 rows and columns swapped: maps.flatten(2) -> maps.mT.flatten(2)
     the patches run down the columns: vector 1 is of the patch below patch 0, and should
     be of the one to its right
-stride left out: , stride=patch_size -> nothing
+stride left out: , stride=sizes["patch_size"] -> nothing
     the window moves by one pixel, so that patches overlap: the stride should be P
 activation: transpose(1, 2) -> transpose(1, 2).relu()
     the vectors go through a ReLU; a patch goes through one matrix and nothing else
@@ -106,63 +111,17 @@ bias unused: weight, bias, stride -> weight, None, stride
 """
 
 
-def _with_weights(wrong: Answer) -> Answer:
-    """Return what embeds images with the weights and sizes of a module."""
-
-    def embedded(weights: Weights, sizes: Sizes, images: Tensor) -> Any:
-        weight, bias = weights["proj.weight"], weights["proj.bias"]
-        return wrong(images, weight, bias, sizes["patch_size"])
-
-    return embedded
-
-
-def _embedding_function_inputs(generator: Generator) -> Cases:
-    for B, C, rows, columns, P, D, dtype in (
-        (2, 3, 5, 6, 4, 10, torch.float64),
-        (3, 2, 4, 6, 3, 24, torch.float32),  # N = D
-        (2, 3, 4, 3, 2, 12, torch.float32),  # C·P·P = D
-    ):
-        shapes = ((B, C, rows * P, columns * P), (D, C, P, P), (D,))
-        images, weight, bias = (normal(generator, *shape) for shape in shapes)
-        weight = weight / (C * P * P) ** 0.5
-        yield [t.to(dtype) for t in (images, weight, bias)] + [P]
-
-
-_HINTS_OF_EMBEDDING = (
-    "Write the shape after every line. Which axis holds the patches before and after "
-    "you join the grid?",
-    "Either patchify and one nn.Linear from C·P·P to D, or an nn.Conv2d whose window "
-    "and stride are both P, its grid flattened, and D moved to the end.",
-    "self.proj = nn.Conv2d(in_channels, embed_dim, patch_size, stride=patch_size); "
-    "then self.proj(images).flatten(2).transpose(1, 2).",
-)
-
 patch_embedding = ModuleCheck(
     "patch_embedding",
-    "class PatchEmbedding(image_size, patch_size, in_channels, embed_dim), called with "
-    "images (B, C, H, W)",
-    sizes=(24, 4, 3, 10),
-    other_sizes=(18, 6, 2, 16),
+    by_matrix,
+    TABLE,
     inputs=lambda generator, sizes: [images_of(sizes, generator)],
     reading=_embedding_readings,
     package=lambda sizes: PatchEmbedding(**sizes),
-    mistakes=[
-        *mistakes(by_matrix, OF_PATCHES, parts=[patchify], as_given=_with_weights),
-        *mistakes(by_convolution, OF_MAPS, as_given=_with_weights),
-    ],
-    hints=_HINTS_OF_EMBEDDING,
+    parts=[patchify],
+    more=mistakes(by_convolution, OF_MAPS),
     shape="(B, N, D)",
     initial=_starts_too_wide,
-    function=FunctionCheck(
-        "patch_embedding(images, weight, bias, patch_size) -> (B, N, D), the weight "
-        "(D, C, P, P) as a convolution's",
-        by_matrix,
-        _embedding_function_inputs,
-        [
-            *mistakes(by_matrix, OF_WEIGHT + OF_PATCHES, parts=[patchify]),
-            *mistakes(by_convolution, OF_MAPS),
-        ],
-        _HINTS_OF_EMBEDDING,
-        batched=(0,),
-    ),
+    as_function="patch_embedding(images, weight, bias, patch_size) -> (B, N, D), the "
+    "weight (D, C, P, P) as a convolution's",
 )

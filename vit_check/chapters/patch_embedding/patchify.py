@@ -1,19 +1,16 @@
-"""The check of ``patchify``, chapter 2."""
-
 from typing import Any
 
-import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from vit_check.engine.drawing import Answer, Cases
+from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 from vit_steps.patch_embedding import patchify as right_patchify
-from vit_steps.sizes import Size, as_pair
+from vit_steps.sizes import Size
 
 
 def pairs_if_taken(answer: Answer, right: Answer, *arguments: Any) -> Any:
-    """What an answer gives; one that takes only an int for P need not take a pair."""
+    """Run an answer, with an int for P if it does not take a pair."""
     if isinstance(arguments[1], int):
         return answer(*arguments)
     try:
@@ -26,21 +23,14 @@ def _patchify_scenario(answer: Any, images: Tensor, patch_size: Size) -> Any:
     return pairs_if_taken(answer, right_patchify, images, patch_size)
 
 
-def patchify_inputs(generator: Generator) -> Cases:
-    for B, C, rows, columns, P, dtype in (
-        (2, 3, 4, 6, 5, torch.float32),
-        (3, 2, 5, 4, 3, torch.float64),
-        (2, 3, 3, 4, 2, torch.float32),  # N = C·P·P
-        (2, 3, 4, 4, 4, torch.float32),
-        (2, 4, 2, 5, 4, torch.bfloat16),
-        (3, 2, 5, 4, (3, 6), torch.float32),
-    ):
-        height, width = as_pair(P, "patch_size")
-        shape = (B, C, rows * height, columns * width)
-        yield [torch.randn(shape, generator=generator).to(dtype), P]
-
-
-MISTAKES = """
+TABLE = """
+patchify(images, patch_size) -> (B, N, C·P·P)
+  float32(2, 3, 20, 30), 5
+  float64(3, 2, 15, 12), 3
+  float32(2, 3, 6, 8), 2  # N = C·P·P
+  float32(2, 3, 16, 16), 4
+  bfloat16(2, 4, 8, 20), 4
+  float32(3, 2, 15, 24), (3, 6)
 view instead of cutting: x.permute(0, 2, 4, 1, 3, 5) -> x
     a view or reshape cuts no squares: the first row holds the topmost lines of the
     image, from its left edge to its right; split H and W, move the axes, then join
@@ -65,10 +55,8 @@ reshaped instead of turned: return x.reshape(B, rows * columns, C * height * wid
 """
 
 patchify = FunctionCheck(
-    "patchify(images, patch_size) -> (B, N, C·P·P)",
     right_patchify,
-    patchify_inputs,
-    MISTAKES,
+    TABLE,
     batched=(0,),
     scenario=_patchify_scenario,
     moves=Axes("image channel row column", "image patch number"),

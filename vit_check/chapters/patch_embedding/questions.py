@@ -1,5 +1,3 @@
-"""What the exercises of chapter 2 ask."""
-
 from typing import Any
 
 import torch

@@ -1,12 +1,8 @@
-"""The check of ``unpatchify``, chapter 2."""
-
 from typing import Any
 
-from vit_check.chapters.patch_embedding.patchify import pairs_if_taken, patchify_inputs
-from vit_check.engine.drawing import Cases, Generator
+from vit_check.chapters.patch_embedding.patchify import pairs_if_taken
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_steps.patch_embedding import patchify as right_patchify
 from vit_steps.patch_embedding import unpatchify as right_unpatchify
 
 
@@ -14,13 +10,14 @@ def _unpatchify_scenario(answer: Any, *arguments: Any) -> Any:
     return pairs_if_taken(answer, right_unpatchify, *arguments)
 
 
-def _unpatchify_inputs(generator: Generator) -> Cases:
-    for images, patch_size in patchify_inputs(generator):
-        H, W = images.shape[2:]
-        yield [right_patchify(images, patch_size), patch_size, (H, W)]
-
-
-MISTAKES = """
+TABLE = """
+unpatchify(patches, patch_size, image_size) -> (B, C, H, W)
+  float32(2, 4 * 6, 75), 5, (20, 30)
+  float64(3, 5 * 4, 18), 3, (15, 12)
+  float32(2, 3 * 4, 12), 2, (6, 8)  # N = C·P·P
+  float32(2, 4 * 4, 48), 4, (16, 16)
+  bfloat16(2, 2 * 5, 64), 4, (8, 20)
+  float32(3, 5 * 4, 36), (3, 6), (15, 24)
 view instead of joining: x.permute(0, 3, 1, 4, 2, 5) -> x
     a view or reshape puts no squares together: it lays each patch out as lines of the
     image; split the axes, move them, then join
@@ -46,10 +43,8 @@ folded without turning
 """
 
 unpatchify = FunctionCheck(
-    "unpatchify(patches, patch_size, image_size) -> (B, C, H, W)",
     right_unpatchify,
-    _unpatchify_inputs,
-    MISTAKES,
+    TABLE,
     batched=(0,),
     scenario=_unpatchify_scenario,
     moves=Axes("image patch number", "image channel row column"),

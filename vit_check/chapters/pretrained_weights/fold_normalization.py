@@ -1,9 +1,5 @@
-"""The check of ``fold_normalization``, chapter 10."""
+from torch import Tensor
 
-import torch
-from torch import Generator, Tensor
-
-from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -16,20 +12,12 @@ def right_fold(
     return folded, bias - shift.sum((1, 2, 3))
 
 
-def _fold_inputs(generator: Generator) -> Cases:
-    for D, C, rows, columns, dtype in (
-        (5, 3, 4, 2, torch.float64),
-        (7, 1, 2, 3, torch.float32),
-        (3, 3, 3, 3, torch.float64),
-        (6, 4, 2, 5, torch.float32),
-    ):
-        weight = normal(generator, D, C, rows, columns)
-        mean = 0.2 + 0.5 * torch.rand(C, generator=generator, dtype=torch.float64)
-        std = 0.2 + 0.3 * torch.rand(C, generator=generator, dtype=torch.float64)
-        yield [tensor.to(dtype) for tensor in (weight, normal(generator, D), mean, std)]
-
-
-MISTAKES = """
+TABLE = """
+fold_normalization(weight, bias, mean, std) -> (weight, bias)
+  float64(5, 3, 4, 2), float64(5), float64(3), 0.2 + 0.3 * float64(3).abs()
+  float32(7, 1, 2, 3), float32(7), float32(1), 0.2 + 0.3 * float32(1).abs()
+  float64(3, 3, 3, 3), float64(3), float64(3), 0.2 + 0.3 * float64(3).abs()
+  float32(6, 4, 2, 5), float32(6), float32(4), 0.2 + 0.3 * float32(4).abs()
 multiplied by std: weight / std -> weight * std
     the weight is multiplied by the standard deviation; the pixels are divided by it, so
     the weight is too
@@ -54,10 +42,5 @@ averaged over the patch: shift.sum((1, 2, 3)) -> shift.sum(1).mean((1, 2))
 """
 
 fold_normalization = FunctionCheck(
-    "fold_normalization(weight, bias, mean, std) -> (weight, bias)",
-    right_fold,
-    _fold_inputs,
-    MISTAKES,
-    shape="(D, C, P, P)",
-    gradients=False,
+    right_fold, TABLE, shape="(D, C, P, P)", gradients=False
 )

@@ -1,9 +1,6 @@
-"""The check of ``join_qkv``, chapter 10."""
-
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 
@@ -21,13 +18,11 @@ def right_join(
     return torch.cat(weights), torch.cat(biases)
 
 
-def _join_inputs(generator: Generator) -> Cases:
-    for D, dtype in ((6, torch.float32), (5, torch.float64), (4, torch.bfloat16)):
-        shapes = ((D, D), (D,)) * 3
-        yield [normal(generator, *shape, dtype=dtype) for shape in shapes]
-
-
-MISTAKES = """
+TABLE = """
+join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)
+  *(float32(*shape) for shape in ((6, 6), (6,)) * 3)
+  *(float64(*shape) for shape in ((5, 5), (5,)) * 3)
+  *(bfloat16(*shape) for shape in ((4, 4), (4,)) * 3)
 biases in another order: [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
     weight and bias are joined in two different orders: a row of the matrix then gets
     the bias of another one
@@ -51,10 +46,8 @@ biases of zero: torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
 """
 
 join_qkv = FunctionCheck(
-    "join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)",
     right_join,
-    _join_inputs,
-    MISTAKES,
+    TABLE,
     shape="(3D, D)",
     gradients=False,
     moves=Axes("row column", "row column"),

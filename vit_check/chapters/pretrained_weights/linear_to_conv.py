@@ -1,9 +1,5 @@
-"""The check of ``linear_to_conv``, chapter 10."""
+from torch import Tensor
 
-import torch
-from torch import Generator, Tensor
-
-from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 
@@ -14,17 +10,12 @@ def right_conv(weight: Tensor, patch_size: int) -> Tensor:
     return patches.permute(0, 3, 1, 2)
 
 
-def _conv_inputs(generator: Generator) -> Cases:
-    for D, P, C, dtype in (
-        (5, 4, 3, torch.float32),
-        (7, 3, 2, torch.float64),
-        (4, 3, 3, torch.float64),
-        (6, 2, 4, torch.bfloat16),
-    ):
-        yield [normal(generator, D, P * P * C, dtype=dtype), P]
-
-
-MISTAKES = """
+TABLE = """
+linear_to_conv(weight, patch_size) -> (D, C, P, P)
+  float32(5, 4 * 4 * 3), 4
+  float64(7, 3 * 3 * 2), 3
+  float64(4, 3 * 3 * 3), 3
+  bfloat16(6, 2 * 2 * 4), 2
 reshaped alone: reshape(D, P, P, -1) -> reshape(D, -1, P, P)
   .permute(0, 3, 1, 2) -> nothing
     the shape is right and the order is not: the numbers come as row, column, channel,
@@ -47,10 +38,8 @@ flipped: permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flip(2, 3)
 """
 
 linear_to_conv = FunctionCheck(
-    "linear_to_conv(weight, patch_size) -> (D, C, P, P)",
     right_conv,
-    _conv_inputs,
-    MISTAKES,
+    TABLE,
     gradients=False,
     moves=Axes("filter number", "filter channel row column"),
 )

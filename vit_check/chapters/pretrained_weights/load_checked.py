@@ -17,7 +17,7 @@ _REFUSALS = (RuntimeError, KeyError, AssertionError)
 
 
 def _tiny_model() -> VisionTransformer:
-    """With a buffer as well, which a state dict has and ``parameters()`` has not."""
+    """Return a model with a buffer, which is in ``state_dict()`` but no parameter."""
     with torch.random.fork_rng(devices=[]):
         model = VisionTransformer(_TINY).double()
     model.register_buffer("pixel_mean", torch.zeros(3, dtype=torch.float64))
@@ -33,7 +33,7 @@ def _load_inputs(generator: Generator) -> Cases:
 def _with_fault(
     fault: str, state: dict[str, Tensor]
 ) -> tuple[dict[str, Tensor], list[str]]:
-    """Weights in which something does not fit, and the names that say so."""
+    """Return weights in which something does not fit, and the names of that."""
     state = dict(state)
     if fault == "order":
         names = list(state)
@@ -120,7 +120,8 @@ def translated(model: nn.Module, state: dict[str, Tensor]) -> None:
         raise ValueError(str(error)) from None
 
 
-MISTAKES = """
+TABLE = """
+load_checked(model, state_dict)
 not loaded: model.load_state_dict(state) -> pass
     weights that fit do not arrive in the model
 by place: (state) -> (dict(zip(own, state.values())))
@@ -170,10 +171,5 @@ shapes by count
 """
 
 load_checked = FunctionCheck(
-    "load_checked(model, state_dict)",
-    right_load,
-    _load_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_load_them,
+    right_load, TABLE, inputs=_load_inputs, gradients=False, scenario=_load_them
 )

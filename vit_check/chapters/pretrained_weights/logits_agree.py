@@ -49,7 +49,7 @@ def _agree_inputs(generator: Generator) -> Cases:
         "logits that are not equal, with atol = 0": off_at((0, 1, atol)),
     }
     yield [list(pairs), list(pairs.values()), 0.0]
-    # Their numbers are the same, in the same order.
+    # Both have the same numbers in the same order, in different shapes.
     pairs = {"(K, B) beside (B, K)": [expected.reshape(K, B), expected]}
     yield [list(pairs), list(pairs.values()), atol]
 
@@ -64,7 +64,7 @@ def _compare_them(
 
 
 def _true_or_false(output: Any) -> Any:
-    """True or False, from a bool or a tensor of one, or what there is instead."""
+    """Return True or False, from a bool or a tensor of one, or what else there is."""
     if isinstance(output, Tensor):
         if output.numel() != 1:
             return f"a tensor of shape {tuple(output.shape)}"
@@ -76,7 +76,8 @@ def _true_or_false(output: Any) -> Any:
     return output
 
 
-MISTAKES = """
+TABLE = """
+logits_agree(got, expected, atol) -> True or False
 as it was: got.shape != expected.shape -> False
   .abs() -> nothing
   off.max() <= atol -> not off.max() > atol
@@ -108,10 +109,5 @@ smaller than atol: <= atol -> < atol
 """
 
 logits_agree = FunctionCheck(
-    "logits_agree(got, expected, atol) -> True or False",
-    right_agree,
-    _agree_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_compare_them,
+    right_agree, TABLE, inputs=_agree_inputs, gradients=False, scenario=_compare_them
 )

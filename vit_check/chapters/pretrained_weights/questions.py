@@ -1,5 +1,3 @@
-"""What the exercises of chapter 10 ask."""
-
 from typing import Any
 
 import torch
@@ -21,7 +19,7 @@ STRANGE = ViTConfig(
 
 
 def told() -> dict[str, Any]:
-    """What the shapes of the strange file tell."""
+    """Return the sizes that the shapes of the strange file show."""
     with torch.device("meta"):
         state = VisionTransformer(STRANGE).state_dict()
     config = config_of(state)

@@ -15,7 +15,7 @@ from vit_steps.pretrained.names import rename as rename_by_table
 
 
 def _ours(generator: Generator, depth: int, D: int, dtype: torch.dtype) -> list[Any]:
-    """Our model's names, and tensors in shapes that all differ."""
+    """Return our model's names, and tensors in shapes that all differ."""
     shapes: dict[str, tuple[int, ...]] = {
         "cls_token": (1, 1, D),
         "pos_embed": (1, 7, D),
@@ -53,7 +53,7 @@ def _rename_inputs(generator: Generator) -> Cases:
         yield [[*names, other], [*tensors, normal(generator, 1, 5)]]
 
 
-# Layers of timm that our model has not, each with a name of ours in its own.
+# Layers of timm that our model does not have, with one of our names inside theirs.
 _HOLDS_A_NAME = {
     "head_dist.weight": "heads.head_dist.weight",
     "aux_head.weight": "aux_heads.head.weight",
@@ -82,7 +82,7 @@ def _rename_them(rename: Answer, names: list[str], tensors: list[Tensor]) -> Any
     own = {tensor.data_ptr() for tensor in tensors}
     same = all(tensor.data_ptr() in own for tensor in tensors_in(output))
     return {
-        # The order says nothing.
+        # The order of the names does not matter.
         "the output": dict(sorted(output.items(), key=lambda pair: str(pair[0]))),
         "what its tensors are": "those that were given" if same else "copies",
     }
@@ -95,7 +95,8 @@ def right_names(given: dict[str, Tensor]) -> dict[str, Tensor]:
     return renamed
 
 
-MISTAKES = r"""
+TABLE = r"""
+rename_weights(state_dict) -> dict of the same tensors under torchvision's names
 norm inside norm1: renamed[name] -> renamed[name.replace("ln_", "encoder.ln")]
     the norms of the blocks are named after the last norm: norm is a piece of norm1 as
     well, so what replaces norm reaches into the blocks
@@ -126,10 +127,5 @@ copied: [name] = tensor -> [name] = tensor.clone()
 """
 
 rename_weights = FunctionCheck(
-    "rename_weights(state_dict) -> dict of the same tensors under torchvision's names",
-    right_names,
-    _rename_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_rename_them,
+    right_names, TABLE, inputs=_rename_inputs, gradients=False, scenario=_rename_them
 )

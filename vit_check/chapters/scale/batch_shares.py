@@ -1,5 +1,3 @@
-"""The check of ``batch_shares``, chapter 12."""
-
 import itertools
 from collections.abc import Iterable
 from typing import Any
@@ -23,7 +21,7 @@ def _deal_to_all(deal: Answer, batches: list[tuple[int, int]]) -> Any:
 
 
 def _in_a_row(output: Any) -> Any:
-    """Places as they print, from a list, a range, a tensor, an array or a generator."""
+    """Return places as a list, from a list, range, tensor, array or generator."""
     if hasattr(output, "tolist"):
         output = output.tolist()
     if isinstance(output, str | dict) or not isinstance(output, Iterable):
@@ -34,7 +32,9 @@ def _in_a_row(output: Any) -> Any:
     return ", ".join(str(place) for place in places) if places else "no place at all"
 
 
-MISTAKES = """
+TABLE = """
+batch_shares(count, num_processes, rank) -> list of the places in the batch
+  [(12, 3), (9, 4), (3, 5), (8, 1)]
 not shared: range(rank, count, num_processes) -> range(count)
     every process gets the whole batch: all of them then compute the same gradient
 blocks
@@ -56,10 +56,4 @@ ranks from 1: (rank, count, -> (rank - 1 if rank else count, count,
 ? range(rank, count, num_processes)
 """
 
-batch_shares = FunctionCheck(
-    "batch_shares(count, num_processes, rank) -> list of the places in the batch",
-    dealt,
-    [[[(12, 3), (9, 4), (3, 5), (8, 1)]]],
-    MISTAKES,
-    scenario=_deal_to_all,
-)
+batch_shares = FunctionCheck(dealt, TABLE, scenario=_deal_to_all)

@@ -1,5 +1,3 @@
-"""What the exercises of chapter 12 ask."""
-
 from vit_steps.training_cost import ACCELERATORS, training_memory, training_seconds
 from vit_steps.vision_transformer import ViTConfig
 
@@ -32,7 +30,7 @@ def days() -> float:
 
 
 def sent(trips: int, num_processes: int = 8) -> float:
-    """Bytes that a process sends in a step of ViT-B/16, in float32."""
+    """Return the bytes that a process sends in a step of ViT-B/16, in float32."""
     vector = 4 * ViTConfig.base().cost().parameters
     return trips * vector * (num_processes - 1) / num_processes
 

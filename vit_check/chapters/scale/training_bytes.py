@@ -1,10 +1,5 @@
-"""The check of ``training_bytes``, chapter 12."""
-
-from dataclasses import asdict, is_dataclass
-from typing import Any
-
-from vit_check.engine.drawing import Cases, Generator, whole_number
 from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import as_float, by_names
 
 
 def held(
@@ -16,40 +11,15 @@ def held(
     return {"weights": weights, "gradients": gradients, "optimizer": averages}
 
 
-def _bytes_inputs(generator: Generator) -> Cases:
-    for devices, sharded, autocast in (
-        (1, False, False),
-        (1, False, True),
-        (4, False, False),
-        (4, True, False),
-        (5, True, True),
-        (3, False, True),
-    ):
-        count = 60 * whole_number(generator, 1000, 9000)
-        yield [count, devices, sharded, autocast]
-
-
-def _as_dict(output: Any) -> Any:
-    """Bytes by name, from a dict, a tuple in this order, or a dataclass."""
-    names = ("weights", "gradients", "optimizer")
-    if is_dataclass(output) and not isinstance(output, type):
-        output = asdict(output)
-    if isinstance(output, dict):
-        known = {name: output[name] for name in names if name in output}
-        output = known if len(known) == 3 else output
-    elif isinstance(output, tuple | list) and len(output) == 3:
-        output = dict(zip(names, output, strict=True))
-    if isinstance(output, dict):
-        return {name: as_float(value) for name, value in output.items()}
-    return output
-
-
-def as_float(value: Any) -> Any:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if number else value
-
-
-MISTAKES = """
+TABLE = """
+training_bytes(num_parameters, num_devices, sharded, autocast) -> dict of weights,
+    gradients, optimizer
+  60 * whole(1000, 9000), 1, False, False
+  60 * whole(1000, 9000), 1, False, True
+  60 * whole(1000, 9000), 4, False, False
+  60 * whole(1000, 9000), 4, True, False
+  60 * whole(1000, 9000), 5, True, True
+  60 * whole(1000, 9000), 3, False, True
 one average: 8 * own -> 4 * own
     the optimiser's bytes are those of one average; AdamW keeps two for each parameter,
     of the gradient and of its square
@@ -79,10 +49,5 @@ optimiser alone split: 4 * own -> 4 * num_parameters
 """
 
 training_bytes = FunctionCheck(
-    "training_bytes(num_parameters, num_devices, sharded, autocast) -> "
-    "dict of weights, gradients, optimizer",
-    held,
-    _bytes_inputs,
-    MISTAKES,
-    normalize=_as_dict,
+    held, TABLE, normalize=by_names("weights", "gradients", "optimizer", each=as_float)
 )

@@ -1,10 +1,5 @@
-"""The check of ``training_days``, chapter 12."""
-
-import torch
-
-from vit_check.chapters.scale.training_bytes import as_float
-from vit_check.engine.drawing import Cases, Generator
 from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import as_float
 
 
 def days(
@@ -14,19 +9,11 @@ def days(
     return 6 * macs * num_images / speed / 86_400
 
 
-def _days_inputs(generator: Generator) -> Cases:
-    for num_devices, utilization in ((1, 1.0), (1, 0.4), (8, 0.35)):
-        macs, images = torch.rand(2, generator=generator, dtype=torch.float64).tolist()
-        yield [
-            int((1 + 20 * macs) * 1e9),
-            (1 + images) * 3e8,
-            312e12,
-            num_devices,
-            utilization,
-        ]
-
-
-MISTAKES = """
+TABLE = """
+training_days(macs, num_images, peak_flops, num_devices, utilization) -> days
+  whole(1000, 20_000) * 10**6, whole(300, 600) * 1e6, 312e12, 1, 1.0
+  whole(1000, 20_000) * 10**6, whole(300, 600) * 1e6, 312e12, 1, 0.4
+  whole(1000, 20_000) * 10**6, whole(300, 600) * 1e6, 312e12, 8, 0.35
 MACs for FLOPs: 6 * macs -> 3 * macs
     a multiply-accumulate is counted as one operation; the data sheet counts two
 forward alone: 6 * macs -> 2 * macs
@@ -45,10 +32,4 @@ utilization multiplied: * utilization -> / utilization
 ? 6 * macs * num_images / (num_devices * peak_flops * utilization) / 86_400
 """
 
-training_days = FunctionCheck(
-    "training_days(macs, num_images, peak_flops, num_devices, utilization) -> days",
-    days,
-    _days_inputs,
-    MISTAKES,
-    normalize=as_float,
-)
+training_days = FunctionCheck(days, TABLE, normalize=as_float)

@@ -1,17 +1,14 @@
-"""The check of ``attend_one_query``, chapter 4."""
-
 import math
 from typing import Any
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
 def _rows_as_tensors(output: Any) -> Any:
-    """Lists of numbers as tensors, and every tensor in double precision."""
+    """Convert lists of numbers to tensors, and every tensor to double precision."""
     if not isinstance(output, tuple | list):
         return output.double() if isinstance(output, Tensor) else output
     return [
@@ -35,13 +32,11 @@ def right_one_query(query: Tensor, keys: Tensor, values: Tensor) -> Any:
     return weights @ values, weights
 
 
-def _one_query_inputs(generator: Generator) -> Cases:
-    for d, keys, values in ((6, 5, 4), (4, 4, 4), (3, 1, 2)):
-        shapes = ((d,), (keys, d), (keys, values))
-        yield [0.7 * normal(generator, *shape) for shape in shapes]
-
-
-MISTAKES = """
+TABLE = """
+attend_one_query(query, keys, values) -> (output, weights)
+  0.7 * float64(6), 0.7 * float64(5, 6), 0.7 * float64(5, 4)
+  0.7 * float64(4), 0.7 * float64(4, 4), 0.7 * float64(4, 4)
+  0.7 * float64(3), 0.7 * float64(1, 3), 0.7 * float64(1, 2)
 no scale: / math.sqrt(len(query)) -> nothing
     the scores are not divided by √d before the softmax
 scale by d: math.sqrt(len(query)) -> len(query)
@@ -65,11 +60,5 @@ scores for weights: values, weights -> values, scores
 """
 
 attend_one_query = FunctionCheck(
-    "attend_one_query(query, keys, values) -> (output, weights)",
-    right_one_query,
-    _one_query_inputs,
-    MISTAKES,
-    shape="(d_v,)",
-    gradients=False,
-    normalize=_rows_as_tensors,
+    right_one_query, TABLE, shape="(d_v,)", gradients=False, normalize=_rows_as_tensors
 )

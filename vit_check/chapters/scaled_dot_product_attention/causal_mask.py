@@ -1,5 +1,3 @@
-"""The check of ``causal_mask``, chapter 4."""
-
 import torch
 from torch import Tensor
 
@@ -10,7 +8,11 @@ def _causal(num_tokens: int) -> Tensor:
     return torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril()
 
 
-MISTAKES = """
+TABLE = """
+causal_mask(num_tokens) -> (T, T), True where a query may look
+  5
+  1
+  130
 future seen: tril -> triu
     is the wrong way round: query 0 sees all tokens and the last one only itself; rows
     are queries, columns are keys
@@ -28,9 +30,4 @@ to be added: = lambda n: torch.zeros(n, n).masked_fill(~_causal(n), -math.inf)
 ? torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril().
 """
 
-causal_mask = FunctionCheck(
-    "causal_mask(num_tokens) -> (T, T), True where a query may look",
-    _causal,
-    [[5], [1], [130]],
-    MISTAKES,
-)
+causal_mask = FunctionCheck(_causal, TABLE)

@@ -1,15 +1,18 @@
-"""The check of ``masked_attention``, chapter 4."""
-
-from functools import partial
-
 from vit_check.chapters.scaled_dot_product_attention.scaled_dot_product_attention import (  # noqa: E501
     OF_SCALE,
     attend,
-    attention_inputs,
 )
 from vit_check.engine.functions import FunctionCheck
 
-OF_MASKS = """
+TABLE = f"""
+masked_attention(q, k, v, mask) -> (output, weights)
+  float32(3, 2, 7, 6), float32(3, 2, 5, 6), float32(3, 2, 5, 4),
+    _mask(generator, 3, 2, 7, 5)
+  *float64(3, 3, 4, 5), _mask(generator, 3, 4, 4)
+  *float32(3, 2, 3, 3), _mask(generator, 2, 3, 3)
+  bfloat16(2, 5, 8), *bfloat16(2, 2, 6, 8), _mask(generator, 2, 5, 6)
+  float32(2, 3, 4, 6), float32(2, 3, 5, 6), float32(2, 3, 5, 7), _PADDING
+  *_far_from_zero(generator)
 fill too high: -math.inf -> -100.0
   .nan_to_num(0.0) -> * mask.any(-1, keepdim=True)
     the number that takes a hidden key's score is not low enough: where the visible keys
@@ -35,6 +38,7 @@ row of NaN: .nan_to_num(0.0) -> nothing
 row left level: -math.inf -> -1e9
     a query that may look at nothing looks at everything alike: all its scores are the
     same large negative number; give it zeros
+{OF_SCALE}
 ? A key that is masked should get a weight of exactly 0, and the others should still sum
   to 1. Which score becomes a weight of 0?
 ? Before the softmax, put minus infinity where the mask is False. Then look at a row
@@ -44,10 +48,5 @@ row left level: -math.inf -> -1e9
 """
 
 masked_attention = FunctionCheck(
-    "masked_attention(q, k, v, mask) -> (output, weights)",
-    attend,
-    partial(attention_inputs, masks=True),
-    OF_MASKS + OF_SCALE,
-    shape="(..., T_q, d_v)",
-    batched=(0, 1, 2, 3),
+    attend, TABLE, shape="(..., T_q, d_v)", batched=(0, 1, 2, 3)
 )

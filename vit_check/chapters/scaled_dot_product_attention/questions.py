@@ -1,5 +1,3 @@
-"""What the exercises of chapter 4 ask."""
-
 import math
 
 import torch
@@ -11,7 +9,7 @@ SPREADS = (0.5, 1.0, 2.0)  # standard deviations of the scores, in the order ask
 
 
 def pencil(query: list[float], scale: float = 1.0) -> Tensor:
-    """Weights of the three keys on the page. (3,)"""
+    """Return the weights of the three keys on the page, (3,)."""
     keys = torch.tensor([[2.0, 0, 1, 0], [0, 0, 5, 1], [1, 1, 1, -1]])
     q = scale * torch.tensor([query])  # (1, d)
     return scaled_dot_product_attention(q, keys, keys)[1][0]
@@ -36,7 +34,7 @@ def slope_of_the_first_by_the_third() -> float:
 
 
 def about(spread: float) -> float:
-    """The share of tokens that is looked at when scores have this spread."""
+    """Return the share of tokens that is attended to when scores have this spread."""
     return math.exp(-(spread**2) / 2)
 
 

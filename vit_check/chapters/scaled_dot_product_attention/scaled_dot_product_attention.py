@@ -1,13 +1,9 @@
-"""The check of ``scaled_dot_product_attention``, chapter 4."""
-
 import math
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
-from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -21,42 +17,23 @@ def attend(
     return weights @ v, weights
 
 
-def attention_inputs(generator: Generator, masks: bool) -> Cases:
-    def normal(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-        return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
+_PADDING = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None, None]
 
-    for leading, queries, keys, d, values, dtype in (
-        ((3, 2), 7, 5, 6, 4, torch.float32),
-        ((3,), 4, 4, 5, 5, torch.float64),
-        ((2,), 3, 3, 3, 3, torch.float32),
-        ((2,), 5, 6, 8, 8, torch.bfloat16),
-    ):
-        q = normal(*leading, queries, d, dtype=dtype)
-        k = normal(*leading, keys, d, dtype=dtype)
-        v = normal(*leading, keys, values, dtype=dtype)
-        mask = torch.rand((*leading, queries, keys), generator=generator) < 0.6
-        mask[..., 0, :] = False
-        mask[..., 1, :] = True
-        yield [q, k, v, mask] if masks else [q, k, v]
-    if masks:  # one for all heads and queries
-        padding = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
-        yield [
-            normal(2, 3, 4, 6),
-            normal(2, 3, 5, 6),
-            normal(2, 3, 5, 7),
-            padding[:, None, None],
-        ]
-        yield _far_from_zero(generator)
-    else:
-        yield [x.float() for x in _far_from_zero(generator, 7.0)[:3]]
+
+def _mask(generator: Generator, *shape: int) -> Tensor:
+    """Draw what may be attended: nothing for the first query, all for the second."""
+    mask = torch.rand(shape, generator=generator) < 0.6
+    mask[..., 0, :] = False
+    mask[..., 1, :] = True
+    return mask
 
 
 def _far_from_zero(generator: Generator, loud: float = 20.0) -> Case:
-    """Scores near -300, or near 300; one key is hidden.
+    """Return inputs with scores near -300 or 300, and one key that is hidden.
 
-    With 7 for ``loud`` they are near -105, or near 105, and float32 has no e^105. The
-    queries are large and the keys are not: the gradient of a query is a sum of keys, in
-    which what large keys share cancels but for its rounding.
+    If ``loud`` is 7, scores are near -105 or 105, and float32 cannot hold e^105. The
+    queries are large and the keys are not, because the gradient of a query is a sum of
+    keys, in which large ones would cancel and leave rounding errors.
     """
     q, k = (
         torch.randn(shape, generator=generator, dtype=torch.float64)
@@ -69,17 +46,23 @@ def _far_from_zero(generator: Generator, loud: float = 20.0) -> Case:
     return [q, k, v, seen.expand(2, 4, 5)]
 
 
-OF_SCALE = """
+OF_SCALE = """\
 no scale: / math.sqrt(q.shape[-1]) -> nothing
     the scores are not divided by √d before the softmax
 scale by d: math.sqrt(q.shape[-1]) -> q.shape[-1]
     the scores are divided by d; their standard deviation grows like √d: divide by it
 scale by tokens: q.shape[-1] -> k.shape[-2]
     the scores are divided by the root of the number of keys; their spread grows with d,
-    the length of the vectors that are multiplied
-"""
+    the length of the vectors that are multiplied"""
 
-OF_ATTENTION = """
+TABLE = f"""
+scaled_dot_product_attention(q, k, v) -> (output, weights)
+  float32(3, 2, 7, 6), float32(3, 2, 5, 6), float32(3, 2, 5, 4)
+  *float64(3, 3, 4, 5)
+  *float32(3, 2, 3, 3)
+  bfloat16(2, 5, 8), *bfloat16(2, 2, 6, 8)
+  *(x.float() for x in _far_from_zero(generator, 7.0)[:3])
+{OF_SCALE}
 scale by d_v: q.shape[-1] -> v.shape[-1]
     the scores are divided by the root of the values' length; it is queries and keys
     that are multiplied, and theirs is d
@@ -111,10 +94,5 @@ scores for weights: v, weights -> v, scores
 """
 
 scaled_dot_product_attention = FunctionCheck(
-    "scaled_dot_product_attention(q, k, v) -> (output, weights)",
-    attend,
-    partial(attention_inputs, masks=False),
-    OF_SCALE + OF_ATTENTION,
-    shape="(..., T_q, d_v)",
-    batched=(0, 1, 2),
+    attend, TABLE, shape="(..., T_q, d_v)", batched=(0, 1, 2)
 )

@@ -3,10 +3,10 @@
 from typing import Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from vit_check.engine.drawing import Answer, Cases, normal
+from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -22,15 +22,6 @@ def in_parts(
     optimizer.step()
 
 
-def _accumulate_inputs(generator: Generator) -> Cases:
-    C, H, W, K = 2, 3, 5, 4
-    for B, num_parts in ((12, 2), (10, 4), (9, 4)):
-        weight = 0.5 * normal(generator, K, C * H * W)
-        images = normal(generator, 2, B, C, H, W)
-        labels = torch.randint(K, (2, B), generator=generator)
-        yield [weight, images, labels, num_parts]
-
-
 def _train_in_parts(
     accumulate: Answer,
     weight: Tensor,
@@ -38,7 +29,7 @@ def _train_in_parts(
     labels: Tensor,
     num_parts: int,
 ) -> dict[str, Any]:
-    """Two steps; what an earlier one has left in the gradients is there before both."""
+    """Take two steps, each with gradients that an earlier step has left."""
     K, numbers = weight.shape
     with torch.random.fork_rng(devices=[]):
         layer = nn.Linear(numbers, K, bias=False, dtype=weight.dtype)
@@ -46,7 +37,7 @@ def _train_in_parts(
     layer.weight.data = weight.clone()
     layer.weight.grad = weight.flip(0, 1)
     sizes: list[int] = []
-    waiting = [0]  # forward passes that no backward pass has followed, after each
+    waiting = [0]  # after each pass, those still without a backward pass
 
     def note_forward(_: nn.Module, given: tuple[Tensor, ...]) -> None:
         sizes.append(len(given[0]))
@@ -63,7 +54,7 @@ def _train_in_parts(
         moved = (before - layer.weight.detach()) / 0.25
         found[f"the gradient that the {which} step followed"] = moved
     whole = max(sizes, default=0) == images.shape[1]
-    many = len(sizes) > 2 * (num_parts + 1)  # one more, for a rest, in each step
+    many = len(sizes) > 2 * (num_parts + 1)  # a rest is a part, too
     return found | {
         "the whole batch in one forward pass": "there" if whole else "no",
         "more parts than were asked for": "there" if many else "no",
@@ -71,7 +62,11 @@ def _train_in_parts(
     }
 
 
-MISTAKES = """
+TABLE = """
+accumulate_gradients(model, images, labels, optimizer, num_parts)
+  0.5 * float64(4, 30), float64(2, 12, 2, 3, 5), below(4, 2, 12), 2
+  0.5 * float64(4, 30), float64(2, 10, 2, 3, 5), below(4, 2, 10), 4
+  0.5 * float64(4, 30), float64(2, 9, 2, 3, 5), below(4, 2, 9), 4
 no step: optimizer.step() -> nothing
     the weights have not moved: there is no optimizer.step(), or no gradient for it
 not divided: share * -> nothing
@@ -116,10 +111,8 @@ whole batch at once: chunk(num_parts) -> chunk(1)
 """
 
 accumulate_gradients = FunctionCheck(
-    "accumulate_gradients(model, images, labels, optimizer, num_parts)",
     in_parts,
-    _accumulate_inputs,
-    MISTAKES,
+    TABLE,
     gradients=False,
     scenario=_train_in_parts,
 )

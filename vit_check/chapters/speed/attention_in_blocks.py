@@ -29,7 +29,7 @@ def in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
 
 
 class _Rows(TorchFunctionMode):
-    """Notes whether a whole row of scores was made, for one query or for many."""
+    """A mode that notes whether a whole row of scores is made, for any query."""
 
     def __init__(self, keys: int, widths: set[int]) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class _Rows(TorchFunctionMode):
         for tensor in tensors_in(output):
             if self.keys in tensor.shape and tensor.is_floating_point():
                 self.found |= tensor.numel() // self.keys not in self.widths
-        if func is F.scaled_dot_product_attention:  # which makes its rows inside
+        if func is F.scaled_dot_product_attention:  # it makes whole rows inside
             key = {**dict(enumerate(args)), **(kwargs or {})}.get("key", args[1:2])
             self.found |= tensors_in(key)[0].shape[-2] >= self.keys
         return output
@@ -54,7 +54,7 @@ def _attend_watched(
     widths = {k.shape[1], v.shape[1], k.shape[1] + v.shape[1]}
     with _Rows(len(k), widths) as rows:
         output = attend(q, k, v, block)
-    # With blocks of one key, a number kept for each block is a row of scores.
+    # If a block is one key, a number for each block is a whole row.
     whole = rows.found and 1 < block < len(k)
     return {"the output": output, "a whole row of scores": "there" if whole else "no"}
 
@@ -77,7 +77,8 @@ def _block_inputs(generator: Generator) -> Cases:
         yield [q.to(dtype), k.to(dtype), v.to(dtype), block]
 
 
-MISTAKES = """
+TABLE = """
+attention_in_blocks(q, k, v, block) -> (T_q, d_v)
 whole rows: = lambda q, k, v, block: (q @ k.T / math.sqrt(q.shape[1])).softmax(-1) @ v
     the numbers are right, but the scores of a query with all keys are held at once;
     walk along the keys, a block at a time
@@ -124,10 +125,5 @@ last block dropped: len(k), block -> len(k) // block * block, block
 """
 
 attention_in_blocks = FunctionCheck(
-    "attention_in_blocks(q, k, v, block) -> (T_q, d_v)",
-    in_blocks,
-    _block_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_attend_watched,
+    in_blocks, TABLE, inputs=_block_inputs, gradients=False, scenario=_attend_watched
 )

@@ -1,5 +1,3 @@
-"""What the exercises of chapter 11 ask."""
-
 import torch
 
 

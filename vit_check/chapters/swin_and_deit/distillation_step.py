@@ -3,16 +3,16 @@
 from typing import Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 
-from vit_check.engine.drawing import Answer, Cases, normal
+from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import draw
 from vit_steps.variants import distillation
 
 
 class _Student(nn.Module):
-    """Two tokens' worth of a student: two heads, and something that knows its mode."""
+    """A student with two heads, whose norm depends on the mode."""
 
     def __init__(self, features: int, classes: int) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class _Student(nn.Module):
 
 
 class _AnotherCrop:
-    """An augmentation that does something else each time, the same for everybody."""
+    """An augmentation that differs from call to call, but not between two models."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -43,9 +43,9 @@ class _AnotherCrop:
 def _two_steps(
     step: Answer, images: Tensor, labels: Tensor, classes: int, seed: int
 ) -> dict[str, Any]:
-    """Student and teacher after two steps, with gradients there from an earlier one."""
+    """Return student and teacher after two steps that began with old gradients."""
     features = images[0, 0].numel()
-    with torch.random.fork_rng(devices=[]):  # layers are drawn when they are made
+    with torch.random.fork_rng(devices=[]):  # the constructors draw weights
         student = _Student(features, classes)
         teacher = nn.Sequential(
             nn.Flatten(), nn.BatchNorm1d(features), nn.Linear(features, classes)
@@ -93,15 +93,10 @@ def step_with_teacher(
     return loss.detach()
 
 
-def _step_inputs(generator: Generator) -> Cases:
-    for B, H, W, K in ((6, 3, 4, 5), (7, 2, 3, 4)):
-        images = normal(generator, 2, B, 1, H, W)
-        labels = torch.randint(K, (2, B), generator=generator)
-        seed = int(torch.randint(2**31, (), generator=generator))
-        yield [images, labels, K, seed]
-
-
-MISTAKES = """
+TABLE = """
+distillation_step(student, teacher, optimizer, augment, images, labels) -> loss
+  float64(2, 6, 1, 3, 4), below(5, 2, 6), 5, whole(0, 2**31)
+  float64(2, 7, 1, 2, 3), below(4, 2, 7), 4, whole(0, 2**31)
 teacher in training mode: teacher.eval() -> teacher.train()
     the teacher is in training mode: its batch norm takes the statistics of this batch,
     and changes those it has learned
@@ -144,10 +139,5 @@ answers averaged first: (answers, -> ([sum(answers) / 2] * 2,
 """
 
 distillation_step = FunctionCheck(
-    "distillation_step(student, teacher, optimizer, augment, images, labels) -> loss",
-    step_with_teacher,
-    _step_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_two_steps,
+    step_with_teacher, TABLE, gradients=False, scenario=_two_steps
 )

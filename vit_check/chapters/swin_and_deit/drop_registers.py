@@ -1,22 +1,8 @@
-"""The check of ``drop_registers``, chapter 13."""
-
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-
-
-def _registers_inputs(generator: Generator) -> Cases:
-    for B, N, R, D, dtype in (
-        (3, 7, 3, 5, torch.float32),
-        (2, 70, 4, 3, torch.float64),
-        (2, 4, 0, 6, torch.float32),
-        (2, 5, 1, 4, torch.bfloat16),
-    ):
-        drawn = torch.randn(B, 1 + R + N, D, generator=generator)
-        yield [drawn.to(dtype), R]
 
 
 def without_registers(tokens: Tensor, num_registers: int) -> Tensor:
@@ -24,7 +10,12 @@ def without_registers(tokens: Tensor, num_registers: int) -> Tensor:
     return torch.cat([first, rest], dim=1)
 
 
-MISTAKES = """
+TABLE = """
+drop_registers(tokens, num_registers) -> (B, 1 + N, D)
+  float32(3, 1 + 3 + 7, 5), 3
+  float64(2, 1 + 4 + 70, 3), 4
+  float32(2, 1 + 0 + 4, 6), 0
+  bfloat16(2, 1 + 1 + 5, 4), 1
 class token dropped: = lambda tokens, R: tokens[:, R:]
     the class token is gone and the last register is not: the class token comes first,
     the registers after it
@@ -42,10 +33,8 @@ one too many: 1 + num_registers -> 2 + num_registers
 """
 
 drop_registers = FunctionCheck(
-    "drop_registers(tokens, num_registers) -> (B, 1 + N, D)",
     without_registers,
-    _registers_inputs,
-    MISTAKES,
+    TABLE,
     batched=(0,),
     moves=Axes("image token number", "image token number"),
 )

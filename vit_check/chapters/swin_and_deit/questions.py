@@ -1,5 +1,3 @@
-"""What the exercises of chapter 13 ask."""
-
 import math
 
 import torch
@@ -17,7 +15,7 @@ def windows(stage: int) -> int:
 
 
 def loss_of_one_token() -> float:
-    """The hard loss of one answer where label and teacher get half each."""
+    """Return the hard loss of an answer that gives label and teacher half each."""
     logits = torch.tensor([[0.0, 0.0, -math.inf]], dtype=torch.float64)
     label, told = torch.tensor([0]), torch.tensor([[0.0, 1.0, 0.0]])
     return float(hard_distillation_loss((logits, logits), label, told))

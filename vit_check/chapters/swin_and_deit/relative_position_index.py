@@ -1,5 +1,3 @@
-"""The check of ``relative_position_index``, chapter 13."""
-
 from typing import Any
 
 import torch
@@ -10,14 +8,19 @@ from vit_steps.variants import swin
 
 
 def _whole_numbers(output: Any) -> Any:
-    """An index of any whole-number dtype as int64."""
+    """Return an index of any whole-number dtype as int64."""
     whole = isinstance(output, Tensor) and not (
         output.is_floating_point() or output.dtype == torch.bool
     )
     return output.long() if whole else output
 
 
-MISTAKES = """
+TABLE = """
+relative_position_index(window_size) -> (w², w²)
+  3
+  2
+  4
+  1
 key minus query
   place[:, :, None] - place[:, None, :] -> place[:, None, :] - place[:, :, None]
     the table is transposed: it takes the place of the key minus that of the query, so
@@ -48,9 +51,5 @@ without sign: difference + window_size - 1 -> difference.abs()
 """
 
 relative_position_index = FunctionCheck(
-    "relative_position_index(window_size) -> (w², w²)",
-    swin.relative_position_index,
-    [[3], [2], [4], [1]],
-    MISTAKES,
-    normalize=_whole_numbers,
+    swin.relative_position_index, TABLE, normalize=_whole_numbers
 )

@@ -1,5 +1,3 @@
-"""The check of ``shifted_window_mask``, chapter 13."""
-
 import torch
 from torch import Tensor
 
@@ -16,7 +14,12 @@ def rolled_mask(height: int, width: int, window_size: int, shift: int) -> Tensor
     return group[:, :, None] == group[:, None, :]
 
 
-MISTAKES = """
+TABLE = """
+shifted_window_mask(height, width, window_size, shift) -> (windows, w², w²)
+  10, 15, 5, 2
+  8, 12, 4, 1
+  4, 6, 2, 1
+  8, 8, 4, 2
 mask inverted: == -> !=
     the mask is the wrong way round: True says that a key may be attended
 rows alone: 2 * down + across -> down
@@ -52,9 +55,4 @@ minus a hundred: group[:, :, None] == group[:, None, :]
   group[:, :, None] == group[:, None, :].
 """
 
-shifted_window_mask = FunctionCheck(
-    "shifted_window_mask(height, width, window_size, shift) -> (windows, w², w²)",
-    rolled_mask,
-    [[10, 15, 5, 2], [8, 12, 4, 1], [4, 6, 2, 1], [8, 8, 4, 2]],
-    MISTAKES,
-)
+shifted_window_mask = FunctionCheck(rolled_mask, TABLE)

@@ -1,18 +1,36 @@
-"""The check of ``soft_distillation_loss``, chapter 13."""
+from typing import Any
 
-from vit_check.chapters.swin_and_deit.distilling import distilling, distilling_inputs
-from vit_check.engine.drawing import Cases, Generator
+import torch
+from torch import Generator
+from torch.nn import functional as F
+
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.variants import distillation
 
 
-def _soft_inputs(generator: Generator) -> Cases:
-    settings = ((3.0, 0.1), (2.0, 0.3), (4.0, 0.6))
-    for case, setting in zip(distilling_inputs(generator), settings, strict=True):
-        yield [*case, *setting]
+def _distilling(loss: Answer, *arguments: Any) -> Any:
+    """The teacher is given as numbers: whether a loss lets it learn is left open."""
+    answers, labels, teacher_logits, *rest = arguments
+    return loss(answers, labels, teacher_logits.detach(), *rest)
 
 
-MISTAKES = """
+def _inputs(generator: Generator) -> Cases:
+    for B, K, dtype, *settings in (
+        (4, 7, torch.float32, 3.0, 0.1),
+        (6, 3, torch.float64, 2.0, 0.3),
+        (5, 5, torch.float32, 4.0, 0.6),
+    ):
+        labels = torch.randint(K, (B,), generator=generator)
+        teacher, one, other = normal(generator, 3, B, K, dtype=dtype)
+        # Labels, the teacher and both tokens have each their own favourite.
+        teacher = 2 * teacher + 5 * F.one_hot((labels + 1) % K, K)
+        yield [(1.5 * one, other), labels, teacher, *settings]
+
+
+TABLE = """
+soft_distillation_loss(answers, labels, teacher_logits, temperature, share) -> one
+    number
 no τ²: temperature**2 * divergence -> divergence
     the divergence is not multiplied by τ²: the teacher's gradient fades as the
     temperature grows
@@ -60,11 +78,9 @@ heads swapped: from_class, from_teacher = -> from_teacher, from_class =
 """
 
 soft_distillation_loss = FunctionCheck(
-    "soft_distillation_loss(answers, labels, teacher_logits, temperature, share) -> "
-    "one number",
     distillation.soft_distillation_loss,
-    _soft_inputs,
-    MISTAKES,
+    TABLE,
+    inputs=_inputs,
     shape="one number",
-    scenario=distilling,
+    scenario=_distilling,
 )

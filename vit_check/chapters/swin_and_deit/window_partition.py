@@ -1,25 +1,14 @@
-"""The check of ``window_partition``, chapter 13."""
-
-import torch
-
-from vit_check.engine.drawing import Cases, Generator
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 from vit_steps.variants import swin
 
-
-def partition_inputs(generator: Generator) -> Cases:
-    for B, rows, columns, D, w, dtype in (
-        (2, 6, 9, 5, 3, torch.float32),
-        (3, 8, 20, 7, 4, torch.float64),
-        (2, 4, 6, 3, 2, torch.float32),
-        (2, 4, 8, 3, 2, torch.bfloat16),
-        (1, 2, 2, 3, 2, torch.float32),
-    ):
-        yield [torch.randn(B, rows, columns, D, generator=generator).to(dtype), w]
-
-
-MISTAKES = """
+TABLE = """
+window_partition(x, window_size) -> (B·windows, w², D)
+  float32(2, 6, 9, 5), 3
+  float64(3, 8, 20, 7), 4
+  float32(2, 4, 6, 3), 2
+  bfloat16(2, 4, 8, 3), 2
+  float32(1, 2, 2, 3), 2
 no transpose: .transpose(2, 3) -> nothing
     the shape is right and the windows are not: they hold pieces of whole rows, since
     windows side by side and the rows of a window are not swapped before the reshape
@@ -44,10 +33,8 @@ a list of windows: = lambda x, w: list(window_partition(x, w))
 """
 
 window_partition = FunctionCheck(
-    "window_partition(x, window_size) -> (B·windows, w², D)",
     swin.window_partition,
-    partition_inputs,
-    MISTAKES,
+    TABLE,
     batched=(0,),
     moves=Axes("image row column number", "window token number"),
 )

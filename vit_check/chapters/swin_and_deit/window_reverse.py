@@ -1,18 +1,14 @@
-"""The check of ``window_reverse``, chapter 13."""
-
-from vit_check.chapters.swin_and_deit.window_partition import partition_inputs
-from vit_check.engine.drawing import Cases, Generator
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
 from vit_steps.variants import swin
 
-
-def _reverse_inputs(generator: Generator) -> Cases:
-    for x, w in partition_inputs(generator):
-        yield [swin.window_partition(x, w), x.shape[1], x.shape[2]]
-
-
-MISTAKES = """
+TABLE = """
+window_reverse(windows, height, width) -> (B, rows, columns, D)
+  float32(2 * 2 * 3, 9, 5), 6, 9
+  float64(3 * 2 * 5, 16, 7), 8, 20
+  float32(2 * 2 * 3, 4, 3), 4, 6
+  bfloat16(2 * 2 * 4, 4, 3), 4, 8
+  float32(1, 4, 3), 2, 2
 no transpose: .transpose(2, 3) -> nothing
     the shape is right and the map is not: windows are laid one after the other, since
     the windows of a row and the rows of a window are not swapped back
@@ -36,9 +32,7 @@ map flattened: height, width, D -> height * width, D
 """
 
 window_reverse = FunctionCheck(
-    "window_reverse(windows, height, width) -> (B, rows, columns, D)",
     swin.window_reverse,
-    _reverse_inputs,
-    MISTAKES,
+    TABLE,
     moves=Axes("window token number", "image row column number"),
 )

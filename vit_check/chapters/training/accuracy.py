@@ -1,5 +1,3 @@
-"""The check of ``accuracy``, chapter 8."""
-
 from typing import Any
 
 import torch
@@ -13,7 +11,7 @@ from vit_check.engine.observing import as_number
 def _accuracies(
     function: Answer, logits: list[Tensor], labels: list[Tensor]
 ) -> dict[str, Any]:
-    """The accuracy of several batches, so that none is right by chance."""
+    """Return the accuracy of several batches, so that none is right by chance."""
     return {
         f"the accuracy of {len(y)} images (call {number})": as_number(function(x, y))
         for number, (x, y) in enumerate(zip(logits, labels, strict=True), start=1)
@@ -31,7 +29,8 @@ def _accuracy_inputs(generator: Generator) -> Cases:
         logits, labels = [], []
         for B, K in sizes:
             x = torch.randn(B, K, generator=generator)
-            # Ranks of the right class, 0 for the highest logit: some right, some last.
+            # The rank of the right class by its logit, from 0: some are right, some
+            # last.
             last = K - 1
             ranks = torch.tensor([0, 1, last, 0, 3, 0, last, 5, 0, last, 4, 1, 2])[:B]
             order = x.argsort(dim=1, descending=True)
@@ -40,7 +39,8 @@ def _accuracy_inputs(generator: Generator) -> Cases:
         yield [logits, labels]
 
 
-MISTAKES = """
+TABLE = """
+accuracy(logits, labels) -> a float from 0 to 1
 a count: double().mean() -> sum()
     the right answers are counted, expected their share, from 0 to 1
 a count, as a float: mean -> sum
@@ -72,10 +72,5 @@ all or nothing: double().mean() -> all().double()
 """
 
 accuracy = FunctionCheck(
-    "accuracy(logits, labels) -> a float from 0 to 1",
-    fraction,
-    _accuracy_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_accuracies,
+    fraction, TABLE, inputs=_accuracy_inputs, gradients=False, scenario=_accuracies
 )

@@ -1,9 +1,6 @@
-"""The check of ``adamw_step``, chapter 8."""
-
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -26,25 +23,19 @@ def adamw(
     return w - decay - change, m, v
 
 
-def _adamw_inputs(generator: Generator) -> Cases:
-    def normal(width: float) -> Tensor:
-        return width * torch.randn(3, 4, generator=generator, dtype=torch.float64)
+# 0 divided by 0 for a gradient of 0, if nothing is added to the root
+_BUT_ONE = torch.arange(12).reshape(3, 4) > 0
 
-    zeros = torch.zeros(3, 4, dtype=torch.float64)
-    gradient = normal(2.0)
-    gradient[0, 0] = 0.0  # 0 divided by 0, if nothing is added to the root
-    yield [normal(1.0), gradient, zeros, zeros, 1, 0.01, 0.3]
-    for step, size, dtype in (
-        (4, 1.0, torch.float64),
-        (3, 1e-4, torch.float64),
-        (7, 1.0, torch.float32),
-    ):
-        v = size**2 * (0.005 + 0.01 * normal(1.0).square())
-        parts = normal(1.0), normal(size), normal(0.2 * size), v
-        yield [*(part.to(dtype) for part in parts), step, 0.02, 0.1]
-
-
-MISTAKES = """
+TABLE = """
+adamw_step(w, g, m, v, step, lr, weight_decay) -> (w, m, v)
+  float64(3, 4), 2 * float64(3, 4) * _BUT_ONE, *torch.zeros(2, 3, 4).double(), 1, 1e-2,
+    0.3
+  float64(3, 4), float64(3, 4), 0.2 * float64(3, 4), 5e-3 + 1e-2 * float64(3, 4) ** 2,
+    4, 0.02, 0.1
+  float64(3, 4), *(1e-4 * float64(2, 3, 4)), 5e-11 + 1e-10 * float64(3, 4) ** 2,
+    3, 0.02, 0.1
+  float32(3, 4), float32(3, 4), 0.2 * float32(3, 4), 5e-3 + 1e-2 * float32(3, 4) ** 2,
+    7, 0.02, 0.1
 no correction: / (1 - beta1**step) -> nothing
   / (1 - beta2**step) -> nothing
     the averages are not corrected: they begin at 0, and in the first steps hold only
@@ -80,10 +71,4 @@ corrected averages returned: change, m, v -> change, m_hat, v_hat
   averages as they were before the correction.
 """
 
-adamw_step = FunctionCheck(
-    "adamw_step(w, g, m, v, step, lr, weight_decay) -> (w, m, v)",
-    adamw,
-    _adamw_inputs,
-    MISTAKES,
-    gradients=False,
-)
+adamw_step = FunctionCheck(adamw, TABLE, gradients=False)

@@ -1,6 +1,3 @@
-"""The check of ``clipped_train_step``, chapter 8."""
-
-import inspect
 from typing import Any
 
 import torch
@@ -9,15 +6,15 @@ from torch.nn import functional as F
 
 from vit_check.engine.drawing import Answer, Cases
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.observing import as_number
+from vit_check.engine.observing import as_number, parameters_of
 from vit_check.engine.watching import Trouble
 
 
 class _Network(nn.Module):
-    """Two linear layers; what is between them tells training from evaluation.
+    """A model of two linear layers with a norm that depends on the mode.
 
-    As a batch norm does, it takes off the mean of the batch in training mode alone.
-    PyTorch's own would set all processors to work on its few numbers.
+    In training mode alone it subtracts the mean of the batch, as a batch norm does.
+    PyTorch's own would start all processors for its few numbers.
     """
 
     def __init__(self, weights: list[Tensor]) -> None:
@@ -41,9 +38,9 @@ def _steps(
     lr: float,
     clip_norm: float,
 ) -> dict[str, Any]:
-    """Steps on one batch after the other; what they return, and the weights.
+    """Take steps on one batch after the other; return their outputs and the weights.
 
-    An earlier step has left its gradients when the first one begins.
+    Gradients of an earlier step are there when the first one begins.
     """
     model = _Network(weights)
     for parameter in model.parameters():
@@ -87,7 +84,7 @@ def _steps(
 
 
 def _listen(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
-    """A list that will tell when gradients arrive, and with which a step is taken."""
+    """Return a list that fills up as gradients arrive and steps are taken."""
     calls: list[str] = []
 
     def arrived(_: Tensor) -> None:
@@ -107,24 +104,18 @@ def _listen(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
 def _in_its_order(
     step: Answer, model: Any, optimizer: Any, images: Any, labels: Any
 ) -> tuple[Any, ...]:
-    """The arguments, the optimizer last if that is where the function has it."""
-    try:
-        names = list(inspect.signature(step).parameters)
-    except (TypeError, ValueError):
-        names = []
+    """Return the arguments, with the optimizer last if the function has it there."""
+    names = [parameter.name for parameter in parameters_of(step)]
     if len(names) > 3 and names[3].startswith("opt"):
         return model, images, labels, optimizer
     return model, optimizer, images, labels
 
 
 def _knows_limit(step: Answer) -> bool:
-    """Whether the limit can be given by its name; else it is the fifth argument."""
-    try:
-        parameters = inspect.signature(step).parameters
-    except (TypeError, ValueError):
-        return True
-    kinds = {parameter.kind for parameter in parameters.values()}
-    return "clip_norm" in parameters or inspect.Parameter.VAR_KEYWORD in kinds
+    """Return whether the limit can be given by its name and not only as the fifth."""
+    parameters = parameters_of(step)
+    named = any(p.kind is p.VAR_KEYWORD or p.name == "clip_norm" for p in parameters)
+    return named or not parameters
 
 
 def stepped(
@@ -167,7 +158,8 @@ def _step_inputs(generator: Generator) -> Cases:
         yield [weights, images, labels, kind, lr, 1.5 * lengths[limit].item()]
 
 
-MISTAKES = """
+TABLE = """
+clipped_train_step(model, optimizer, images, labels, clip_norm) -> the loss
 not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
     the optimizer takes its step with a gradient longer than clip_norm: clipping is
     missing, comes before backward() or after the step, or has another limit
@@ -222,10 +214,5 @@ loss afterwards: loss.item() -> F.cross_entropy(model(images), labels).item()
 """
 
 clipped_train_step = FunctionCheck(
-    "clipped_train_step(model, optimizer, images, labels, clip_norm) -> the loss",
-    stepped,
-    _step_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_steps,
+    stepped, TABLE, inputs=_step_inputs, gradients=False, scenario=_steps
 )

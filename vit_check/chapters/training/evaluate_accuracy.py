@@ -1,5 +1,3 @@
-"""The check of ``evaluate_accuracy``, chapter 8."""
-
 from typing import Any
 
 import torch
@@ -11,7 +9,7 @@ from vit_check.engine.observing import as_number
 
 
 class _Moody(nn.Module):
-    """A model whose images are its logits; in training it moves them by a class."""
+    """A model whose images are its logits; in training mode some answers change."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,7 +54,8 @@ def _evaluation_inputs(generator: Generator) -> Cases:
     K = 5
     for mode in ("eval", "training"):
         images, labels = [], []
-        # So many of each batch are right in eval mode, and so many in training mode.
+        # The images of a batch, those that are right in eval mode, and in training
+        # mode.
         for B, right, moved in ((16, 10, 4), (16, 6, 3), (5, 3, 1)):
             y = torch.randint(K, (B,), generator=generator)
             shift = torch.tensor([0] * right + [1] * moved + [2] * (B - right - moved))
@@ -68,7 +67,8 @@ def _evaluation_inputs(generator: Generator) -> Cases:
         yield [images, labels, mode]
 
 
-MISTAKES = """
+TABLE = """
+evaluate_accuracy(model, batches) -> a float from 0 to 1
 in training mode: model.eval() -> nothing
     the model is measured in whatever mode it is in; in training its answers differ
 mean of the batches: hits.sum() -> hits.double().mean()
@@ -96,10 +96,5 @@ graph kept: no_grad -> enable_grad
 """
 
 evaluate_accuracy = FunctionCheck(
-    "evaluate_accuracy(model, batches) -> a float from 0 to 1",
-    measured,
-    _evaluation_inputs,
-    MISTAKES,
-    gradients=False,
-    scenario=_evaluation,
+    measured, TABLE, inputs=_evaluation_inputs, gradients=False, scenario=_evaluation
 )

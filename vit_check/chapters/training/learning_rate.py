@@ -18,7 +18,7 @@ def rate(step: int, total_steps: int, warmup_steps: int, peak: float) -> float:
 def _rates(
     schedule: Answer, total_steps: int, warmup_steps: int, peak: float
 ) -> dict[str, Any]:
-    """The learning rate at every step, and after the last."""
+    """Return the learning rate at every step, and after the last."""
     return {
         f"the rate at step {step} of {total_steps}, {warmup_steps} of them warm-up,": (
             as_number(schedule(step, total_steps, warmup_steps, peak))
@@ -27,7 +27,11 @@ def _rates(
     }
 
 
-MISTAKES = """
+TABLE = """
+learning_rate(step, total_steps, warmup_steps, peak) -> a float
+  23, 5, 0.8
+  17, 0, 0.3
+  40, 12, 2.0
 first step of 0: (step + 1) / (warmup_steps + 1) -> step / warmup_steps
     the warm-up starts at 0, so the first step changes nothing; step 0 should already
     have its part of the rise
@@ -65,10 +69,4 @@ not halved: progress)) / 2 -> progress))
   progress)) / 2.
 """
 
-learning_rate = FunctionCheck(
-    "learning_rate(step, total_steps, warmup_steps, peak) -> a float",
-    rate,
-    [[23, 5, 0.8], [17, 0, 0.3], [40, 12, 2.0]],
-    MISTAKES,
-    scenario=_rates,
-)
+learning_rate = FunctionCheck(rate, TABLE, scenario=_rates)

@@ -35,7 +35,7 @@ def _build(kind: str) -> nn.Module:
 
 
 class _OtherNames(nn.Module):
-    """What is added to tokens, under no usual name and with any number of axes."""
+    """Tensors that are added to tokens, with unusual names and any number of axes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class _OtherNames(nn.Module):
 
 
 def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | None:
-    """The decay that each parameter gets, by name."""
+    """Return the weight decay that each parameter gets, by name."""
     model = _build(kind)
     groups = group(model, weight_decay)
     if groups is None:
@@ -94,7 +94,12 @@ def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | N
     return seen
 
 
-MISTAKES = """
+TABLE = """
+parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]
+  "Vision Transformer", 0.3
+  "convolutions", 0.05
+  "PyTorch's encoder", 0.2
+  "other names", 0.1
 norms by their name: parameter.ndim >= 2 -> "norm" not in name
     the norms are told by their name: in another model a norm may be called 1, and its
     weight decays; look at its axes
@@ -130,16 +135,4 @@ in_proj_weight spared
   p.ndim >= 2, to the other if not.
 """
 
-parameter_groups = FunctionCheck(
-    "parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]",
-    right_groups,
-    [
-        ["Vision Transformer", 0.3],
-        ["convolutions", 0.05],
-        ["PyTorch's encoder", 0.2],
-        ["other names", 0.1],
-    ],
-    MISTAKES,
-    gradients=False,
-    scenario=_decays,
-)
+parameter_groups = FunctionCheck(right_groups, TABLE, gradients=False, scenario=_decays)

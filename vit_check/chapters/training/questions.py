@@ -1,5 +1,3 @@
-"""What the exercises of chapter 8 ask."""
-
 import math
 
 import torch

@@ -1,5 +1,3 @@
-"""What the exercises of chapter 7 ask."""
-
 from typing import Any
 
 from vit_steps.vision_transformer import ViTConfig

@@ -32,7 +32,7 @@ from vit_check.engine.verdict import Finding
 
 
 def _class_tokens(parts: list[Part], D: int) -> list[Part]:
-    """What may be the class token, the likeliest first."""
+    """Return the parts that may be the class token, the likeliest first."""
     fitting = [
         part
         for part in without_norms(parts, D)
@@ -42,14 +42,13 @@ def _class_tokens(parts: list[Part], D: int) -> list[Part]:
 
 
 def _tables(parts: list[Part], rows: int, D: int) -> list[Part]:
-    """What may be positions, a row of D numbers each."""
+    """Return the parts that may be positions, a row of D numbers each."""
     fitting = [part for part in parts if part.kind in ("own", "table")]
     return [part for part in fitting if as_rows(part, rows, D) is not None]
 
 
 def _kernels(parts: list[Part], sizes: Sizes) -> Iterator[tuple[Tensor, Tensor]]:
-    """Weight (D, C, P, P) and bias of the patch projection; a linear map's numbers
-    may be in the order channel, row, column or row, column, channel."""
+    """Yield weight (D, C, P, P) and bias of the patch projection."""
     C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
     vectors = [p for p in without_norms(parts, D) if p.value.numel() == D]
     for part in parts:
@@ -94,8 +93,8 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         for used, token, positions in embeddings
         if not any(torch.equal(part.value.flatten(), bias) for part in used)
     ]
-    # In running order, the usual readings of attention first; then with the two norms
-    # of a block the other way round, and with a final norm that is never called.
+    # In running order, with the usual readings of attention first; then with the norms
+    # of each block exchanged, and with a final norm that is never called.
     pairs = [norms[2 * number : 2 * number + 2] for number in range(L)]
     late = [norms[2 * number + 1 : 2 * number + 3] for number in range(L)]
     for final, of_blocks, ordered in (

@@ -1,6 +1,5 @@
 """Check of chapter 7: the whole Vision Transformer."""
 
-import inspect
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -9,12 +8,12 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
 from vit_check.chapters.class_token_and_position.embed_images import (
-    OF_TOKENS,
+    embed_images,
     tokens_of,
 )
 from vit_check.chapters.encoder_block.encoder_block import (
-    OF_BLOCK,
     PARTS_OF_BLOCK,
+    encoder_block,
     output_of_tuple,
     pre_norm_block,
 )
@@ -25,10 +24,9 @@ from vit_check.chapters.vision_transformer.reading_a_model import (
 from vit_check.engine.check import Case, Check
 from vit_check.engine.drawing import Answer, Cases, images_of, normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck
+from vit_check.engine.modules import ModuleCheck, needed_by
 from vit_check.engine.observing import Record
 from vit_check.engine.reading import Sizes, Weights, within
-from vit_check.engine.table import mistakes, rows
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 Step = Callable[[Tensor], Tensor]
@@ -44,7 +42,7 @@ def classify(
     return head(x[:, 0])
 
 
-OF_WIRING = rows("""
+_OF_WIRING = """
 head on every token: x[:, 0] -> x
     the head reads every token; it is to read the class token alone
 mean of the tokens: x[:, 0] -> x.mean(dim=1)
@@ -78,11 +76,11 @@ softmax at the end: head(x[:, 0]) -> head(x[:, 0]).softmax(dim=-1)
     loss takes the softmax itself
 log-softmax at the end: head(x[:, 0]) -> head(x[:, 0]).log_softmax(dim=-1)
     there is a log-softmax after the head; the logits are returned as they are
-""")
+"""
 
 
 def model(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
-    """A model with these weights, as functions whose sources can be edited."""
+    """Return the logits of a model with these weights; its source can be edited."""
 
     def norm(x: Tensor) -> Tensor:
         scale, shift = weights["norm.weight"], weights["norm.bias"]
@@ -100,7 +98,7 @@ def model(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
     )
 
 
-_OF_MODEL = rows("""
+_OF_MODEL = """\
 eps 1e-5: weight, bias, 1e-6 -> weight, bias, 1e-5
   shift, 1e-6 -> shift, 1e-5
     the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
@@ -117,7 +115,7 @@ class token last: [cls, patches] -> [patches, cls]
 class token last, first read: [cls, patches] -> [patches, cls]
     the class token comes after the patches, and a patch is read at index 0; put it
     first
-""")
+"""
 
 _USUAL = {
     "class token without position",
@@ -135,12 +133,6 @@ _USUAL = {
     "split and joined by view",
     "attention among heads",
 }
-
-_ROWS = [
-    *OF_WIRING,
-    *_OF_MODEL,
-    *(row for row in [*OF_TOKENS, *OF_BLOCK] if row.name in _USUAL),
-]
 
 _PARTS = (*PARTS_OF_BLOCK, pre_norm_block, tokens_of, classify)
 
@@ -183,34 +175,24 @@ def _function_inputs(generator: Generator) -> Cases:
 
 
 class _ModelCheck(ModuleCheck):
-    """Check of a model, whose class may take one config in place of the sizes."""
+    """Check of a model, whose class may take a config instead of the sizes."""
 
     def form_for(self, answer: Any) -> Check:
         if isinstance(answer, (type, nn.Module)) or self.function is None:
             return self
-        needed = _needed(answer)
+        needed = needed_by(answer)
         if len(needed) == 5 and not set(needed) & set(self.sizes):
             return self.function
         return self
 
     def observe(self, answer: Any, case: Case) -> Record:
-        if not isinstance(answer, nn.Module) and len(_needed(answer)) == 1:
+        if not isinstance(answer, nn.Module) and len(needed_by(answer)) == 1:
             answer = _taking_sizes(answer)
         return super().observe(answer, case)
 
 
-def _needed(answer: Any) -> list[str]:
-    """Names of the arguments that have no default."""
-    try:
-        parameters = inspect.signature(answer).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [p.name for p in parameters if p.default is p.empty and p.kind in plain]
-
-
 def _taking_sizes(answer: Any) -> Any:
-    """The same class or factory, with sizes in place of its config."""
+    """Wrap a class or factory so that it takes sizes instead of a config."""
     if not isinstance(answer, type):
         return lambda **sizes: answer(ViTConfig(**sizes))
 
@@ -220,37 +202,41 @@ def _taking_sizes(answer: Any) -> Any:
     return type(answer.__name__, (answer,), {"__init__": __init__})
 
 
-_HINTS = (
-    "Write the shape after every line, from (B, C, H, W) to (B, K). In which line "
-    "do 196 of 197 tokens go, and which one stays?",
-    "Patches, class token in front, positions on all T tokens, L blocks one after "
-    "the other, one norm, row 0 of each image, one linear layer.",
-    "x = torch.cat([cls, patches], dim=1) + pos; for block in blocks: x = block(x); "
-    "return head(norm(x)[:, 0]).",
-)
+_HINTS = """
+? Write the shape after every line, from (B, C, H, W) to (B, K). In which line do 196 of
+  197 tokens go, and which one stays?
+? Patches, class token in front, positions on all T tokens, L blocks one after the
+  other, one norm, row 0 of each image, one linear layer.
+? x = torch.cat([cls, patches], dim=1) + pos; for block in blocks: x = block(x); return
+  head(norm(x)[:, 0]).
+"""
+
+_BUILT = """
+class VisionTransformer(image_size, patch_size, in_channels, num_classes, embed_dim,
+    depth, num_heads, mlp_ratio), called with images (B, C, H, W)
+  24, 8, 3, 11, 14, 3, 2, 5
+  16, 4, 2, 7, 12, 2, 3, 6"""
 
 vision_transformer = _ModelCheck(
     "vision_transformer",
-    "class VisionTransformer(image_size, patch_size, in_channels, num_classes, "
-    "embed_dim, depth, num_heads, mlp_ratio), called with images (B, C, H, W)",
-    sizes=(24, 8, 3, 11, 14, 3, 2, 5),
-    other_sizes=(16, 4, 2, 7, 12, 2, 3, 6),
+    model,
+    _BUILT + _OF_WIRING + _OF_MODEL + _HINTS,
     inputs=lambda generator, sizes: [0.1 * images_of(sizes, generator, 4)],
     reading=model_readings,
     package=lambda sizes: VisionTransformer(ViTConfig(**sizes)),
-    mistakes=mistakes(model, _ROWS, parts=_PARTS),
-    hints=_HINTS,
+    parts=_PARTS,
+    borrowed=[r for r in embed_images.rows + encoder_block.rows if r.name in _USUAL],
     shape="(B, K)",
     lacking=model_lacks,
     tried=8,
-    # Tokens begin quietly and stay so, that eps may matter to the last norm.
+    # Small tokens, so that the eps of the last norm matters.
     widths={"vectors": 0.05, "matrices": 0.3},
-    function=FunctionCheck(
-        "vision_transformer(images, embed, blocks, norm, head) -> (B, K)",
+    as_function=FunctionCheck(
         classify,
-        _function_inputs,
-        mistakes(classify, OF_WIRING),
-        _HINTS,
+        "vision_transformer(images, embed, blocks, norm, head) -> (B, K)"
+        + _OF_WIRING
+        + _HINTS,
+        inputs=_function_inputs,
         batched=(0,),
         scenario=_callables_for_model,
     ),

@@ -1,38 +1,14 @@
-"""The check of ``attention_cost``, chapter 1."""
-
-from collections.abc import Mapping
-from typing import Any
-
-from vit_check.engine.drawing import Cases, Generator, whole_number
 from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import by_names
 from vit_steps.cost import attention_cost as right_cost
 
-_COSTS = ("matrix_bytes", "all_heads_bytes", "matmul_macs", "projection_macs")
-
-
-def _four_costs(answer: Any) -> Any:
-    """Four costs by name, from an object, a dict or a tuple that holds them."""
-    if isinstance(answer, Mapping):
-        return {name: answer[name] for name in _COSTS if name in answer} or answer
-    named = set(getattr(answer, "_fields", ())) & set(_COSTS)
-    if isinstance(answer, (tuple, list)) and not named:
-        four = len(answer) == len(_COSTS)
-        return dict(zip(_COSTS, answer, strict=True)) if four else answer
-    found = {n: getattr(answer, n) for n in _COSTS if hasattr(answer, n)}
-    return found or answer
-
-
-def _cost_inputs(generator: Generator) -> Cases:
-    for bytes_per_number in (8, 2):
-        T, h, d = (
-            whole_number(generator, *span) for span in ((31, 60), (5, 7), (7, 13))
-        )
-        yield [T, h * d, h, bytes_per_number]
-        yield [T, h * d, h]
-        yield [T, h * d]
-
-
-MISTAKES = """
+TABLE = """
+attention_cost(num_tokens, embed_dim, num_heads=1, bytes_per_number=4) -> matrix_bytes,
+    all_heads_bytes, matmul_macs, projection_macs
+  whole(31, 60), 5 * whole(7, 13), 5, 8
+  whole(31, 60), 6 * whole(7, 13), 6, 2
+  whole(31, 60), 6 * whole(7, 13), 6
+  whole(31, 60), 5 * whole(7, 13)
 numbers for bytes: T * T * bytes_per_number -> T * T
     counts the numbers in the square; each takes bytes_per_number bytes
 heads share a square: h * T * T -> T * T
@@ -68,10 +44,9 @@ macs swapped: matmul_macs=2 -> projection_macs=2
 """
 
 attention_cost = FunctionCheck(
-    "attention_cost(num_tokens, embed_dim, num_heads=1, bytes_per_number=4) -> "
-    "matrix_bytes, all_heads_bytes, matmul_macs, projection_macs",
     right_cost,
-    _cost_inputs,
-    MISTAKES,
-    normalize=_four_costs,
+    TABLE,
+    normalize=by_names(
+        "matrix_bytes", "all_heads_bytes", "matmul_macs", "projection_macs"
+    ),
 )

@@ -1,10 +1,5 @@
-"""The check of ``block_macs``, chapter 1."""
-
-from collections.abc import Mapping
-from typing import Any
-
-from vit_check.engine.drawing import Cases, Generator, whole_number
 from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import by_names
 
 
 def macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
@@ -15,26 +10,12 @@ def macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
     return quadratic, projections + mlp
 
 
-def _block_inputs(generator: Generator) -> Cases:
-    for ratio in (7, 5):  # for which no two mistakes come to the same
-        T, D = (whole_number(generator, *span) for span in ((31, 60), (70, 99)))
-        yield [T, D, ratio]
-        yield [T, D]
-
-
-_PARTS = ("quadratic", "linear")
-
-
-def _two_parts(answer: Any) -> Any:
-    """Both parts by name, from a dict or a tuple that holds them."""
-    if isinstance(answer, Mapping) and set(answer) == set(_PARTS):
-        return {name: answer[name] for name in _PARTS}
-    if isinstance(answer, (tuple, list)) and len(answer) == len(_PARTS):
-        return dict(zip(_PARTS, answer, strict=True))
-    return answer
-
-
-MISTAKES = """
+TABLE = """
+block_macs(num_tokens, embed_dim, mlp_ratio=4) -> (quadratic, linear), both whole
+    numbers of multiply-accumulates
+  whole(31, 60), whole(70, 99), 7  # for which all mistakes give different counts
+  whole(31, 60), whole(70, 99), 5
+  whole(31, 60), whole(70, 99)
 order swapped: quadratic, projections + mlp -> projections + mlp, quadratic
     returns the linear part first, expected (quadratic, linear)
 output projection left out: 4 * T * D -> 3 * T * D
@@ -58,11 +39,4 @@ flops for macs: quadratic, projections + mlp -> 2 * quadratic, 2 * (projections 
 ? quadratic is 2·T²·D; linear is T·(4·D² + 2·D·M), with M = mlp_ratio·D.
 """
 
-block_macs = FunctionCheck(
-    "block_macs(num_tokens, embed_dim, mlp_ratio=4) -> (quadratic, linear), both whole "
-    "numbers of multiply-accumulates",
-    macs,
-    _block_inputs,
-    MISTAKES,
-    normalize=_two_parts,
-)
+block_macs = FunctionCheck(macs, TABLE, normalize=by_names("quadratic", "linear"))

@@ -1,14 +1,13 @@
-"""What the exercises of chapter 1 ask."""
-
 from vit_steps.cost import attention_cost, token_count
 
 SIDE = 14  # patches along a side, at 224 pixels and P = 16
 
 
 def largest_side() -> int:
-    """The last multiple of 16 at which the square takes a quarter of a block or less.
+    """Return the last side at which T × T takes a quarter of a block's MACs or less.
 
-    Of ViT-B/16: a block's linear part is the projections and an MLP of twice as much.
+    It is a multiple of 16. The block is that of ViT-B/16, whose other MACs are those of
+    the projections and twice as many of the MLP.
     """
     side = 16
     while True:

@@ -5,7 +5,6 @@ from typing import Any
 
 import torch
 
-from vit_check.engine.drawing import Cases, Generator, whole_number
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.sizes import Size, as_pair
 
@@ -25,7 +24,7 @@ _SIZES_UNNAMED = "a ValueError that does not name the sizes"
 def _count_or_refuse(
     count: Any, image_size: Size, patch_size: Size, by_what: bool = False
 ) -> Any:
-    """The count; for patches that do not fit, that it refuses them, or by what."""
+    """Return the count or, if patches do not fit, that it is refused, and how."""
     fits = _sides_fit(image_size, patch_size)
     try:
         found = count(image_size, patch_size)
@@ -82,7 +81,7 @@ def _runs(count: Any, image_size: Size, patch_size: Size) -> bool:
 
 
 def _is_count(found: Any) -> bool:
-    """Whether it is a number of patches, and no None, False, 0 or error in its place"""
+    """Return whether it counts patches, and is no None, False, 0 or error."""
     if isinstance(found, torch.Tensor) and found.numel() == 1:
         found = found.item()
     return isinstance(found, int | float) and found > 0 and found is not True
@@ -93,24 +92,6 @@ def _sides_fit(image_size: Size, patch_size: Size) -> bool:
     return H % height == 0 and W % width == 0
 
 
-def _counting_inputs(generator: Generator) -> Cases:
-    rows, more, side = (
-        whole_number(generator, *span) for span in ((8, 14), (2, 6), (5, 8))
-    )
-    yield [224, 16]
-    yield [rows * side, side]
-    yield [(rows * side, (rows + more) * side), side]
-    yield [(63, 44), (7, 4)]  # for which no two mistakes come to the same
-    yield [((rows + more) * 7, rows * 4), (7, 4)]
-    yield [12 * rows, (4, 6)]
-    yield [600, 16]
-    yield [(2 * side, 5 * side - 1), side]
-    yield [(5 * side - 1, 2 * side), side]
-    yield [(40, 90), 20]  # the area is that of nine patches
-    yield [(40, 90), 20, True]
-    yield [(10 * side + 1, 4 * side), side, True]
-
-
 def counted(image_size: Size, patch_size: Size) -> int:
     H, W = as_pair(image_size, "image_size")
     height, width = as_pair(patch_size, "patch_size")
@@ -119,7 +100,21 @@ def counted(image_size: Size, patch_size: Size) -> int:
     return (H // height) * (W // width)
 
 
-MISTAKES = """
+TABLE = """
+token_count(image_size, patch_size) -> the int N, or a ValueError that names both sizes
+    where the patches do not fill the image
+  224, 16
+  6 * whole(8, 14), 6
+  (6 * whole(8, 11), 6 * whole(11, 15)), 6
+  (63, 44), (7, 4)  # for which all mistakes give different counts
+  (7 * whole(14, 20), 4 * whole(8, 14)), (7, 4)
+  12 * whole(8, 14), (4, 6)
+  600, 16
+  (12, 29), 6
+  (29, 12), 6
+  (40, 90), 20  # the area is that of nine patches
+  (40, 90), 20, True
+  (61, 24), 6, True
 assert: ValueError -> AssertionError
     refuses by assert, which `python -O` takes away; raise a ValueError
 sizes not named
@@ -176,11 +171,4 @@ patch sides swapped and checked: height, width = -> width, height =
   patches of {height}×{width}")`; then return (H // height) * (W // width).
 """
 
-token_count = FunctionCheck(
-    "token_count(image_size, patch_size) -> the int N, or a ValueError that names both "
-    "sizes where the patches do not fill the image",
-    counted,
-    _counting_inputs,
-    MISTAKES,
-    scenario=_count_or_refuse,
-)
+token_count = FunctionCheck(counted, TABLE, scenario=_count_or_refuse)

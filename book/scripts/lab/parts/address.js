@@ -1,5 +1,6 @@
 // Writes the lab's state as the end of a link, "#digit=5&shuffle=1&head=2.1", and reads it back.
 
+import { upTo } from "../../shared/grid.js";
 import { placeOf } from "./board.js";
 import { DIGIT, IMAGE, STEP } from "./scene.js";
 import { MOST_SCRAPS, START } from "./source.js";
@@ -22,8 +23,26 @@ export const readPair = (text, separator, high) => {
 /** @type {(text: string, values: string[]) => string | undefined} */
 export const oneOf = (text, values) => (values.includes(text) ? text : undefined);
 
-/** @type {(text: string) => boolean | undefined} */
-export const readSwitch = (text) => (text === "0" || text === "1" ? text === "1" : undefined);
+/** A part of a link that is written as it is. */
+export const same = { write: String };
+/** A part of a link that is a switch. */
+export const yes = {
+  /** @param {string} text */
+  read: (text) => (text === "0" || text === "1" ? text === "1" : undefined),
+  write: Number,
+};
+/** A part of a link that lists some of these names. @param {string[]} names */
+export const someOf = (names) => ({
+  /** @param {string} text */
+  read: (text) => {
+    const some = text.split(",");
+    return some.every((name) => names.includes(name)) ? [...new Set(some)].sort() : undefined;
+  },
+  write: String, // a list is written with commas
+});
+/** Returns the names of all heads, block by block. @type {(depth: number, heads: number) => string[]} */
+export const headNames = (depth, heads) =>
+  upTo(depth).flatMap((block) => upTo(heads).map((head) => `${block}.${head}`));
 
 /**
  * The parts of a link: of(state) returns a value, read(text) parses it or returns undefined, write(value) formats.
@@ -31,10 +50,8 @@ export const readSwitch = (text) => (text === "0" || text === "1" ? text === "1"
  */
 function parts() {
   const { depth, heads, gridSize: [rows, columns] } = modelOf("trained");
-  const names = Array.from({ length: depth * heads }, (_, i) => `${Math.floor(i / heads)}.${i % heads}`);
-  const maps = [...names, ...Array.from({ length: depth }, (_, block) => `${block}.mean`), "rollout"];
-  const same = { write: String };
-  const yes = { read: readSwitch, write: Number };
+  const names = headNames(depth, heads);
+  const maps = [...names, ...upTo(depth).map((block) => `${block}.mean`), "rollout"];
   return {
     digit: { ...same, read: (text) => readWhole(text, 9) },
     example: { ...same, read: (text) => readWhole(text, 2) },
@@ -61,13 +78,7 @@ function parts() {
       to: (/** @type {boolean} */ shuffled) => ({ shuffled }),
     },
     weights: { ...same, read: (text) => oneOf(text, ["trained", "untrained"]) },
-    off: {
-      read: (text) => {
-        const off = text.split(",");
-        return off.every((name) => names.includes(name)) ? [...new Set(off)].sort() : undefined;
-      },
-      write: (/** @type {string[]} */ off) => off.join(","),
-    },
+    off: someOf(names),
     head: { ...same, read: (text) => oneOf(text, maps) },
     asks: {
       read: (text) => {

@@ -1,6 +1,8 @@
 // Shows the model's answer in words and as bars, with the previous answer as their ghosts, and the model's accuracy.
 
-import { attribute, el, hide, percent, write } from "./dom.js";
+import { el, html } from "../../shared/elements.js";
+import { upTo } from "../../shared/grid.js";
+import { attribute, hide, percent, write } from "./dom.js";
 import { softmaxRows } from "./kernels.js";
 
 /** @import { Answer, Measured, Numbers, Switches } from "./types.d.ts" */
@@ -57,18 +59,14 @@ function ghostBar() {
 
 /** @param {number} classes */
 export function answerBars(classes) {
-  const rows = Array.from({ length: classes }, (_, k) => {
+  const rows = upTo(classes).map((k) => {
     const bar = ghostBar();
     const mark = el("span", { class: "vl-mark" });
     const value = el("span", { class: "vl-value" });
-    return {
-      bar,
-      mark,
-      value,
-      row: el("li", {}, el("span", { class: "vl-name" }, String(k)), mark, bar.element, el("span", {}, value)),
-    };
+    const row = html`<li><span class="vl-name">${k}</span>${mark}${bar.element}<span>${value}</span></li>`;
+    return { bar, mark, value, row };
   });
-  const element = el("ol", { class: "vl-bars" }, ...rows.map(({ row }) => row));
+  const element = html`<ol class="vl-bars">${rows.map(({ row }) => row)}</ol>`;
   return {
     element,
     /** @type {(answer: Answer, truth: number | null, before: Answer | null, options?: { glide?: boolean }) => void} */
@@ -136,7 +134,7 @@ export function accuracyBar(measured) {
   /** @type {(share: number) => string} */
   const show1 = (share) => `${(100 * share).toFixed(1)}\u00a0%`;
   return {
-    element: el("div", { class: "vl-accuracy" }, el("div", { class: "vl-accuracy-row" }, bar.element, value), words),
+    element: html`<div class="vl-accuracy"><div class="vl-accuracy-row">${bar.element}${value}</div>${words}</div>`,
     /** @type {(switches: Parameters<typeof accuracyOf>[0]) => void} */
     show(switches) {
       const share = accuracyOf(switches, measured);

@@ -1,16 +1,19 @@
 // The stage: the image, the attention maps of all heads, and the model's answer.
 
+import { el, html } from "../../shared/elements.js";
+import { capital } from "../../shared/numbers.js";
 import { accuracyBar, answerBars, makeVerdict } from "./answer.js";
 import { arriving } from "./arriving.js";
 import { makeBoard, tokenName } from "./board.js";
 import { digitForm, firstState } from "./address.js";
 import { challengeCard, digitBets } from "./challenges.js";
 import { takenInWords } from "./changes.js";
-import { button, el, hide, labelled, makeAnnouncer, makeChoice, pause, percent, whenSeen, write } from "./dom.js";
+import { button, hide, labelled, makeAnnouncer, makeChoice, pause, percent, whenSeen, write } from "./dom.js";
 import { fetchData } from "./fetching.js";
-import { headMaps, isHead, mapName } from "./head_maps.js";
+import { headMaps, mapName } from "./head_maps.js";
 import { insidePanel } from "./inside_head.js";
 import { addressKeeper, keepingButtons, paintPicture } from "./keeping.js";
+import { isHead } from "./map_table.js";
 import { massInside } from "./maps.js";
 import { headsOn, runs } from "./run.js";
 import { makeToast } from "./toast.js";
@@ -114,9 +117,13 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
   const split = button("A scene where they differ", () => {
     source.set(SPLIT);
     showVotes.focus({ preventScroll: true }); // the button goes
-  }, { class: "vl-split", hidden: true });
+  }, { class: "vl-beside", hidden: true });
   const isSplit = () => String(Object.values({ ...source.state, ...SPLIT })) === String(Object.values(source.state));
   const inside = insidePanel();
+  const toNumbers = button("Its numbers", () => {
+    inside.element.scrollIntoView({ block: "nearest" });
+    inside.element.querySelector("button")?.focus({ preventScroll: true });
+  }, { class: "vl-beside", hidden: true });
   const tokens = tokenStrip(rows * columns + 1, D);
   const showGrid = el("input", { type: "checkbox", checked: true, onchange: refresh });
   const showBox = el("input", { type: "checkbox", checked: true, onchange: refresh });
@@ -172,10 +179,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     announcer.say([run.change || words, source.where()].join(" "));
   }
 
-  /**
-   * Returns the patches' votes, computed once for each image; null while a map is shown.
-   * @type {() => Votes | null}
-   */
+  /** Returns the patches' votes, computed once for each image; null while a map is shown. @type {() => Votes | null} */
   function votes() {
     if (!switches.votes || pointed.head || switches.head) return null;
     return (run.votes ??= voters?.run(source.image()) ?? null);
@@ -191,7 +195,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     };
   }
 
-  function looksInWords(hint = true) {
+  function looksInWords() {
     const point = matchMedia("(hover: none)").matches ? "Touch" : "Point at";
     const voted = votes();
     const map = head();
@@ -202,22 +206,16 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     if (!map) return `${point} a map: it falls on the image as light. ${point} a patch to see where that patch looks.`;
     if (isOff(map) && !isHead(map)) return `${capital(mapName(map))}: all its heads are off.`;
     const shares = mapOf(map);
-    const below = hint && isHead(switches.head) && !pointed.head ? " Its numbers are below." : "";
-    return (
-      `${capital(mapName(map))}: ${percent(inBox(shares))} inside the box, ${percent(Math.max(...shares))} on one ` +
-      `patch.${below}`
-    );
+    const [within, most] = [inBox(shares), Math.max(...shares)].map(percent);
+    return `${capital(mapName(map))}: ${within} inside the box, ${most} on one patch.`;
   }
 
-  /**
-   * Returns the lines of text below a saved picture.
-   * @type {(answer: Answer) => string[]}
-   */
+  /** Returns the lines of text below a saved picture. @type {(answer: Answer) => string[]} */
   function pictureInWords(answer) {
     const taken = takenInWords(state());
     const asking = votes()
       ? looksInWords()
-      : head() ? `${capital(tokenName(token()))} asks. ${looksInWords(false)}` : "";
+      : head() ? `${capital(tokenName(token()))} asks. ${looksInWords()}` : "";
     return [verdict.show(answer, source.label), run.change, taken && `${capital(taken)}.`, asking].filter(Boolean);
   }
 
@@ -227,6 +225,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     board.paint();
     write(looks, looksInWords());
     hide(split, !votes() || token() > 0 || isSplit());
+    hide(toNumbers, !isHead(switches.head));
     looks.classList.toggle("vl-hint", !head() && !votes());
     maps.paint({
       mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), isOff,
@@ -247,20 +246,14 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     return said;
   }
 
-  const says = el("div", { class: "vl-says" }, verdict.element,
-    ...(show === "heads" ? [] : [el("div", { class: "vl-switches", role: "group", "aria-label": "Take something away" },
-      labelled("shuffle the positions", shuffled), labelled("Weights", weights))]));
-  const tools = makeToolbar(
-    source,
-    board,
-    el(
-      "div",
-      { class: "vl-row" },
-      labelled("patches", showGrid),
-      labelled("true box", showBox),
-      ...(whole ? [labelled("votes", showVotes)] : []),
-    ),
-  );
+  const switched = html`
+    <div class="vl-switches" role="group" aria-label="Take something away">
+      ${labelled("shuffle the positions", shuffled)}
+      ${labelled("Weights", weights)}
+    </div>`;
+  const shownToo = [labelled("patches", showGrid), labelled("true box", showBox)];
+  if (whole) shownToo.push(labelled("votes", showVotes));
+  const tools = makeToolbar(source, board, html`<div class="vl-row">${shownToo}</div>`);
   const bets = whole ? challengeCard({ show: showState, bets: digitBets(measured), first: firstState }) : null;
   const keeping = whole ? keepingButtons({
     state, form: digitForm,
@@ -272,17 +265,22 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     paint: () => paintPicture(source, boardShows(), run.said[depth - 1], pictureInWords(run.said[depth - 1])),
     tell: toast.say,
   }) : "";
-  const stage = el("div", { class: "vl-panel vl-attention" },
-    bets?.element ?? "",
-    el("div", { class: "vl-top" }, board.element, says),
-    el("div", { class: "vl-looks-place" }, looks, split),
-    el("div", { class: "vl-heads" }, maps.element),
-    inside.element,
-    el("div", { class: "vl-answers" }, bars.element, changed, allOn, accuracy.element),
-    tools.element,
-    keeping,
-    announcer.element);
-  const element = el("div", {}, stage, toast.element, tokens.element);
+  const element = html`
+    <div>
+      <div class="vl-panel vl-attention">
+        ${bets?.element ?? ""}
+        <div class="vl-top">
+          ${board.element}
+          <div class="vl-says">${verdict.element}${show === "heads" ? "" : switched}</div>
+        </div>
+        <div class="vl-looks-place">${looks}${split}${toNumbers}</div>
+        <div class="vl-heads">${maps.element}</div>
+        ${inside.element}
+        <div class="vl-answers">${bars.element}${changed}${allOn}${accuracy.element}</div>
+        ${tools.element}${keeping}${announcer.element}
+      </div>
+      ${toast.element}${tokens.element}
+    </div>`;
 
   const keeper = whole
     ? addressKeeper({ state, show: showState, tell: toast.say, form: digitForm, stage: "digits" })
@@ -296,9 +294,4 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
   update();
   if (location.hash) keeper?.read();
   return element;
-}
-
-/** @type {(words: string) => string} */
-function capital(words) {
-  return words[0].toUpperCase() + words.slice(1);
 }

@@ -1,8 +1,10 @@
 // The board: the image, with the chosen map as light on it, and lines from the token whose query it is.
 
-import { attribute, button, el, hide } from "./dom.js";
+import { el } from "../../shared/elements.js";
+import { ARROWS, clamp, inWords, isInside, placeAt } from "../../shared/grid.js";
+import { attribute, button, hide } from "./dom.js";
 import { ASKING, TRUE_BOX, context, grey, gridLines, penOf, pixels, strokeFrame } from "./paint.js";
-import { DIGIT, IMAGE, STEP, clamp } from "./scene.js";
+import { DIGIT, IMAGE, STEP } from "./scene.js";
 import { paintVotes } from "./votes.js";
 import { modelOf } from "./weights.js";
 
@@ -181,10 +183,7 @@ export function makeBoard(source, { asked = null, shown = () => ({}) } = {}) {
     const area = square.getBoundingClientRect();
     return [((event.clientY - area.top) / area.height) * IMAGE, ((event.clientX - area.left) / area.width) * IMAGE];
   };
-  /**
-   * Returns the place under the pointer, counted as the patches are.
-   * @type {(event: PointerEvent) => number}
-   */
+  /** Returns the place under the pointer, counted as the patches are. @type {(event: PointerEvent) => number} */
   const placeAt = (event) => {
     const [row, column] = pixelAt(event).map((at, axis) => {
       const count = [rows, columns][axis];
@@ -247,10 +246,8 @@ export function makeBoard(source, { asked = null, shown = () => ({}) } = {}) {
     asked?.point(null);
   });
 
-  /** @type {Record<string, Pair>} */
-  const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   handle.addEventListener("keydown", (event) => {
-    const step = STEPS[event.key];
+    const step = ARROWS[event.key];
     if (!step) return;
     event.preventDefault();
     event.stopPropagation();
@@ -275,14 +272,13 @@ export function makeBoard(source, { asked = null, shown = () => ({}) } = {}) {
       role: "application",
       "aria-roledescription": "patches",
       onkeydown: (event) => {
-        const step = STEPS[event.key];
+        const step = ARROWS[event.key];
         const token = asked.token();
         if (event.key === "Home" || event.key === "Escape") asked.pick(0);
         else if (step && token === 0) asked.pick(1);
         else if (step) {
           const [row, column] = placeOf(1 + placeOfPatch(token - 1)).map((at, axis) => at + step[axis]);
-          if (row >= 0 && row < rows && column >= 0 && column < columns)
-            asked.pick(1 + patchIn(columns * row + column));
+          if (isInside([row, column], [rows, columns])) asked.pick(1 + patchIn(columns * row + column));
         } else return;
         event.preventDefault();
       },
@@ -333,18 +329,13 @@ export function makeBoard(source, { asked = null, shown = () => ({}) } = {}) {
   return { element: place, square, paint };
 }
 
-/**
- * Returns row and column of a patch's token.
- * @type {(token: number) => Pair}
- */
+/** Returns row and column of a patch's token. @type {(token: number) => Pair} */
 export function placeOf(token) {
   const { gridSize: [, columns] } = modelOf("trained");
-  return [Math.floor((token - 1) / columns), (token - 1) % columns];
+  return placeAt(token - 1, columns);
 }
 
 /** @type {(token: number) => string} */
 export function tokenName(token) {
-  if (token === 0) return "the class token";
-  const [row, column] = placeOf(token);
-  return `the patch in row ${row}, column ${column}`;
+  return token === 0 ? "the class token" : `the patch in ${inWords(placeOf(token))}`;
 }

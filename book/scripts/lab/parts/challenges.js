@@ -1,7 +1,8 @@
 // Bets: the lab sets a scene, the reader predicts the effect of a change, the lab makes the change and explains it.
 // A 1, and the same 1 crossed out, drawn on the pad.
 
-import { button, el, percent } from "./dom.js";
+import { el, html } from "../../shared/elements.js";
+import { button, percent } from "./dom.js";
 
 /** @import { Bet, LabState, Looked, Measured } from "./types.d.ts" */
 
@@ -229,14 +230,10 @@ export function challengeCard({ show, bets, first, end: farewell = FAREWELL }) {
     const right = await challenge.outcome({ before, after });
     const [, text] = challenge.bets.find(([name]) => name === right) ?? ["", "none of these"];
     if (!won.has(index)) won.set(index, bet === right);
-    words.replaceChildren(
-      el(
-        "strong",
-        { class: bet === right ? "vl-right" : "vl-wrong" },
-        bet === right ? "✓ You were right. " : `✗ Not this time: ${text[0].toLowerCase()}${text.slice(1)}. `,
-      ),
-      challenge.why({ before, after }),
-    );
+    const verdict = bet === right
+      ? el("strong", { class: "vl-right" }, "✓ You were right. ")
+      : el("strong", { class: "vl-wrong" }, `✗ Not this time: ${text[0].toLowerCase()}${text.slice(1)}. `);
+    words.replaceChildren(verdict, challenge.why({ before, after }));
     const again = button("Again", () => open(index));
     choices.replaceChildren(again);
     again.focus({ preventScroll: true }); // the buttons with the bets are gone
@@ -244,8 +241,10 @@ export function challengeCard({ show, bets, first, end: farewell = FAREWELL }) {
   }
 
   ask();
-  const element = el("section", { class: "vl-challenge", "aria-label": "Make a bet" },
-    el("div", { class: "vl-challenge-words" }, el("div", { class: "vl-row" }, place, title), words),
-    el("div", { class: "vl-challenge-hands" }, choices, el("div", { class: "vl-row vl-turn" }, back, next)));
+  const element = html`
+    <section class="vl-challenge" aria-label="Make a bet">
+      <div class="vl-challenge-words"><div class="vl-row">${place}${title}</div>${words}</div>
+      <div class="vl-challenge-hands">${choices}<div class="vl-row vl-turn">${back}${next}</div></div>
+    </section>`;
   return { element, restart };
 }

@@ -1,27 +1,10 @@
-// Makes elements, and announces words to screen readers.
+// The lab's controls, and what announces words to screen readers.
 
-/** @import { Attributes } from "./types.d.ts" */
+import { el } from "../../shared/elements.js";
+
+/** @import { Attributes } from "../../shared/elements.js" */
 
 let counter = 0;
-
-/**
- * Makes an element: el("button", {class: "x", onclick: f}, "text", child).
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Attributes} attributes
- * @param {...(Node | string)} children
- * @returns {HTMLElementTagNameMap[Tag]}
- */
-export function el(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
-    else if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value !== undefined) element.setAttribute(name, String(value));
-  }
-  element.append(...children);
-  return element;
-}
 
 /** @type {(stem: string) => string} */
 export function uniqueId(stem) {
@@ -53,7 +36,7 @@ export function attribute(element, name, value) {
 export const pause = () => new Promise((resume) => setTimeout(resume));
 
 /**
- * Makes a labelled control, with the label in front of it, or behind a checkbox.
+ * Makes a labelled control, with the label in front of it, or after a checkbox.
  * @type {(text: string, control: HTMLInputElement | HTMLSelectElement) => HTMLElement}
  */
 export function labelled(text, control) {

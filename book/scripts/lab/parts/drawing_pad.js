@@ -1,9 +1,11 @@
 // A pad on the board, on which a digit is drawn with the mouse, a finger or the arrow keys. It shows the digit's box,
 // enlarged to the size of the image.
 
-import { button, el, hide } from "./dom.js";
+import { el, html } from "../../shared/elements.js";
+import { ARROWS, clamp } from "../../shared/grid.js";
+import { button, hide } from "./dom.js";
 import { ASKING, context, grey, pixels } from "./paint.js";
-import { DIGIT, IMAGE, clamp, compose } from "./scene.js";
+import { DIGIT, IMAGE, compose } from "./scene.js";
 import { digitFromStrokes } from "./strokes.js";
 
 /** @import { Board, Pair, Source, Stroke } from "./types.d.ts" */
@@ -12,8 +14,6 @@ const SIDE = 144; // units
 const PEN = 16; // units wide
 const PIXELS = 4; // of the canvas, for a unit
 const KEY = 1 / 24; // share of the side that a key press moves
-/** @type {Record<string, Pair>} */
-const STEPS = { ArrowUp: [-KEY, 0], ArrowDown: [KEY, 0], ArrowLeft: [0, -KEY], ArrowRight: [0, KEY] };
 const EDGE = 1 / 16; // share of the side at which the arrow keys stop
 const START = { row: 1 / 4, column: 1 / 2, down: false }; // the pen at the start
 const ZOOM = 250; // milliseconds in which the box becomes as large as the image
@@ -45,9 +45,15 @@ export function drawingPad(source, board, { opener, opened }) {
     source.set({ drawn: EMPTY });
   });
   const done = button("Done", () => close());
-  const element = el("div", { class: "vl-drawing", hidden: true }, sheet,
-    el("div", { class: "vl-row vl-hands" }, wipe, done, el("span", { class: "vl-note vl-sizes" }, "Any size will do."),
-      el("span", { class: "vl-note vl-keys" }, "Arrows move the pen, space lowers it.")));
+  const element = html`
+    <div class="vl-drawing" hidden>
+      ${sheet}
+      <div class="vl-row vl-hands">
+        ${wipe}${done}
+        <span class="vl-note vl-sizes">Any size will do.</span>
+        <span class="vl-note vl-keys">Arrows move the pen, space lowers it.</span>
+      </div>
+    </div>`;
   board.element.append(element);
 
   function clear() {
@@ -94,10 +100,7 @@ export function drawingPad(source, board, { opener, opened }) {
     if (digit) source.set({ drawn: digit });
   }
 
-  /**
-   * Lets the pad grow out of the box, or shrink back into it.
-   * @type {(isOpening: boolean) => Animation}
-   */
+  /** Lets the pad grow out of the box, or shrink back into it. @type {(isOpening: boolean) => Animation} */
   function zoom(isOpening) {
     const { top, left } = source.box();
     const [down, right] = [top, left].map((pixel) => (100 * pixel) / IMAGE);
@@ -171,7 +174,7 @@ export function drawingPad(source, board, { opener, opened }) {
     close();
   });
   sheet.addEventListener("keydown", (event) => {
-    const step = STEPS[event.key];
+    const step = ARROWS[event.key]?.map((way) => KEY * way);
     if (event.key === " ") {
       if (pen.down) pen.down = false;
       else lower();

@@ -12,8 +12,5 @@ export const DATA = new URL("../../lab/", HERE).href;
 
 const load = loaderOf(DATA);
 
-/**
- * Loads the data of a name, unless they are there.
- * @type {(name: string) => Promise<void>}
- */
+/** Loads the data of a name, unless they are there. @type {(name: string) => Promise<void>} */
 export const fetchData = (name) => (Object.hasOwn(globalThis.vitData ?? {}, name) ? Promise.resolve() : load(name));

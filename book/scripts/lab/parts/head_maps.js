@@ -1,126 +1,50 @@
-// A map for each head of each block, with one Tab stop, arrow keys between maps, and a switch below each; beside each
-// block, the answer that the final norm and the head would give after it.
+// A map for each head of each block, with a switch below each; beside each block, the answer that the final norm and
+// the head would give after it.
 
+import { el, html } from "../../shared/elements.js";
+import { upTo } from "../../shared/grid.js";
 import { isWrong } from "./answer.js";
-import { attribute, button, el, percent, write } from "./dom.js";
-import { colouring, paintPixels } from "./paint.js";
-import { DIGIT, clamp } from "./scene.js";
+import { attribute, button, percent, write } from "./dom.js";
+import { isHead, mapTable, paintMap } from "./map_table.js";
+import { DIGIT } from "./scene.js";
 import { modelOf } from "./weights.js";
 
-/** @import { Answer, Box, Numbers, Pair } from "./types.d.ts" */
-
-/** @type {Record<string, Pair>} */
-const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+/** @import { MapHands } from "./map_table.js" */
+/** @import { Answer, Box, Numbers } from "./types.d.ts" */
 
 /**
  * Maps are named as in a link: "2.1" block and head, "2.mean", "rollout".
- *
- * look(name or null): called when a map is pointed at or focused. choose(name or null): called when a map is pressed,
- * or released. toggle(name): called to switch a head off or on.
- * @param {{
- *   withRollout: boolean, look(name: string | null): void, choose(name: string | null): void,
- *   toggle(name: string): void,
- * }} hands
+ * @param {MapHands & { withRollout: boolean }} hands
  */
-export function headMaps({ withRollout, look, choose, toggle }) {
-  const { heads: h, depth, gridSize: [rows, columns] } = modelOf("trained");
-  const heads = [...Array.from({ length: h }, (_, head) => String(head)), "mean"];
-  /** @type {ReturnType<typeof cell>[][]} */
-  const cells = []; // rows of cells, in the order of the table
-
-  /** @param {string} name */
-  function cell(name) {
-    const canvas = el("canvas", { "aria-hidden": "true" });
+export function headMaps({ withRollout, ...hands }) {
+  const { heads: h, depth, gridSize } = modelOf("trained");
+  const heads = [...upTo(h).map(String), "mean"];
+  const blocks = upTo(depth);
+  const names = blocks.map((block) => heads.map((head) => `${block}.${head}`));
+  const maps = mapTable(withRollout ? [...names, ["rollout"]] : names, hands);
+  const answers = blocks.map(() => ({ digit: el("strong"), sure: el("span") }));
+  const cells = maps.all.map((cell) => {
     const frame = el("span", { class: "vl-map-box" });
-    const press = button(el("span", { class: "vl-map-picture" }, canvas, frame), () => choose(name), {
-      class: "vl-map", tabindex: -1, "aria-pressed": "false", onfocus: () => {
-        stop(press);
-        look(name);
-      }, onblur: () => look(null),
-    });
     const mass = el("span", { class: "vl-mass" });
-    const share = isHead(name)
-      ? button(mass, () => toggle(name), { class: "vl-switch", role: "switch", tabindex: -1 })
+    const share = isHead(cell.name)
+      ? button(mass, () => hands.toggle(cell.name), { class: "vl-switch", role: "switch", tabindex: -1 })
       : el("span", { class: "vl-switch" }, mass);
-    const place = el("td", {
-      onpointerenter: (event) => { if (event.pointerType !== "touch") look(name); },
-      onpointerleave: (event) => { if (event.pointerType !== "touch") look(null); },
-    }, press, share);
-    return { name, canvas, frame, press, share, mass, place };
-  }
-
-  const answers = Array.from({ length: depth }, () => ({ digit: el("strong"), sure: el("span") }));
-  const body = el("tbody");
-  for (let block = 0; block < depth; block++) {
-    const row = heads.map((head) => cell(`${block}.${head}`));
-    cells.push(row);
-    body.append(
-      el(
-        "tr",
-        {},
-        el(
-          "th",
-          { scope: "row" },
-          `block ${block}`,
-          el("span", { class: "vl-so-far" }, "says ", answers[block].digit, el("br"), answers[block].sure),
-        ),
-        ...row.map(({ place }) => place),
-      ),
-    );
-  }
+    cell.picture.append(frame);
+    cell.place.append(share);
+    return { ...cell, frame, mass, share };
+  });
+  const body = blocks.map((block) => {
+    const { digit, sure } = answers[block];
+    const says = html`<span class="vl-so-far">says ${digit}<br>${sure}</span>`;
+    return html`<tr><th scope="row">block ${block}${says}</th>${maps.rows[block].map(({ place }) => place)}</tr>`;
+  });
   if (withRollout) {
-    const rollout = cell("rollout");
-    cells.push([rollout]);
-    body.append(
-      el(
-        "tr",
-        {},
-        el("th", { scope: "row" }, "rollout"),
-        rollout.place,
-        el(
-          "td",
-          { colspan: h },
-          el(
-            "p",
-            { class: "vl-note vl-narrow" },
-            "All blocks’ mean maps, multiplied. In each, every token first gives half the weight to itself.",
-          ),
-        ),
-      ),
-    );
+    const about = "All blocks’ mean maps, multiplied. In each, every token first gives half the weight to itself.";
+    const beside = el("td", { colspan: h }, el("p", { class: "vl-note vl-narrow" }, about));
+    body.push(html`<tr><th scope="row">rollout</th>${maps.rows[depth][0].place}${beside}</tr>`);
   }
-  const caption = el("caption", {});
-  const table = el("table", { class: "vl-maps", role: "grid", onkeydown: walk }, caption,
-    el("thead", {}, el("tr", {}, el("td", {}), ...heads.map((head) =>
-      el("th", { scope: "col" }, head === "mean" ? "mean" : `head ${head}`)))), body);
-  const all = cells.flat();
+  const caption = el("caption");
   let boxAt = "";
-  stop(all[0].press);
-
-  /**
-   * Makes one map the Tab stop.
-   * @type {(press: HTMLElement) => void}
-   */
-  function stop(press) {
-    for (const other of all) other.press.tabIndex = other.press === press ? 0 : -1;
-  }
-
-  /** @type {(event: KeyboardEvent) => void} */
-  function walk(event) {
-    const row = cells.findIndex((some) => some.some(({ press }) => press === event.target));
-    if (row < 0) return;
-    const column = cells[row].findIndex(({ press }) => press === event.target);
-    const step = STEPS[event.key];
-    if (step) {
-      const next = cells[clamp(row + step[0], 0, cells.length - 1)];
-      next[clamp(column + step[1], 0, next.length - 1)].press.focus();
-    } else if (event.key === "Escape") choose(null);
-    else if (event.key === "Delete" || event.key === "o") {
-      if (!isHead(cells[row][column].name)) return;
-      toggle(cells[row][column].name);
-    } else return;
-    event.preventDefault();
-  }
 
   /**
    * shown: the map on the board. mapOf(name): returns the shares of the patches. inBox(shares): returns their sum
@@ -140,17 +64,15 @@ export function headMaps({ withRollout, look, choose, toggle }) {
       digit.classList.toggle("vl-wrong", isWrong(answer, truth));
     });
     const moved = `translate(${(100 * box.left) / DIGIT}%, ${(100 * box.top) / DIGIT}%)`;
-    if (moved !== boxAt) for (const { frame } of all) frame.style.transform = moved;
+    if (moved !== boxAt) for (const { frame } of cells) frame.style.transform = moved;
     boxAt = moved;
-    for (const { name, canvas, press, share, mass } of all) {
+    for (const cell of cells) {
+      const { name, share, mass } = cell;
       const shares = mapOf(name);
       const inside = percent(inBox(shares));
+      const label = `${mapName(name)}: ${inside} inside the box`;
       const off = isOff(name);
-      paintPixels(canvas, shares, rows, columns, colouring(shares));
-      press.classList.toggle("vl-off", off);
-      press.classList.toggle("vl-shown", name === shown);
-      attribute(press, "aria-label", `${mapName(name)}: ${inside} inside the box${off ? ", switched off" : ""}`);
-      attribute(press, "aria-pressed", name === chosen);
+      paintMap(cell, shares, gridSize, { isOff: off, shown, chosen, label });
       write(mass, off ? "off" : inside);
       if (!isHead(name)) continue;
       attribute(share, "aria-checked", !off);
@@ -159,21 +81,11 @@ export function headMaps({ withRollout, look, choose, toggle }) {
     }
   }
 
-  /**
-   * Puts the focus on a map.
-   * @type {(name: string) => void}
-   */
-  const focus = (name) => all.find((one) => one.name === name)?.press.focus();
-
+  /** Puts the focus on a map. @type {(name: string) => void} */
+  const focus = (name) => cells.find((one) => one.name === name)?.press.focus();
+  const table = maps.table(caption, heads.map((head) => (head === "mean" ? "mean" : `head ${head}`)), body);
   return { element: table, paint, focus };
 }
-
-/**
- * Returns whether a map's name, or null, is that of one head.
- * @param {string | null} name
- * @returns {name is string}
- */
-export const isHead = (name) => /^\d+\.\d+$/.test(name ?? "");
 
 /** @type {(name: string) => string} */
 export function mapName(name) {

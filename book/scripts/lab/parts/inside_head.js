@@ -1,8 +1,11 @@
 // Shows one head for one token in numbers: its query, the best keys, scores, weights, and the head's output.
 
+import { el, html } from "../../shared/elements.js";
+import { upTo } from "../../shared/grid.js";
 import { placeOf, tokenName } from "./board.js";
-import { el, hide, percent } from "./dom.js";
-import { isHead, mapName } from "./head_maps.js";
+import { hide, percent } from "./dom.js";
+import { mapName } from "./head_maps.js";
+import { isHead } from "./map_table.js";
 import { tokenRow } from "./maps.js";
 import { bothSigns, context, grey, pixels } from "./paint.js";
 import { modelOf } from "./weights.js";
@@ -19,6 +22,7 @@ import { modelOf } from "./weights.js";
 
 const MOST = 5; // tokens with a row of their own; the others share one
 const PATCH = 24; // side of a patch's picture
+const COLUMNS = [["k", "key k"], ["q", "q · k"], ["d", "÷ √d"], ["softmax", "softmax"], ["v", "value v"]];
 /** @type {Record<string, string>} */
 const PARTS = { q: "query", k: "key", d: "root of the head’s width", softmax: "softmax", v: "value" };
 
@@ -36,7 +40,7 @@ export function insideHead({ q, k, v, scores, weights }, head, token, T, d) {
     const value = rowOf(v, other);
     for (let i = 0; i < d; i++) brought[i] += shares[other] * value[i];
   }
-  const order = Array.from({ length: T }, (_, other) => other).sort((a, b) => shares[b] - shares[a]);
+  const order = upTo(T).sort((a, b) => shares[b] - shares[a]);
   return {
     query: rowOf(q, token),
     brought,
@@ -57,17 +61,17 @@ export function insidePanel() {
   /** @type {(part: string, text: string) => HTMLButtonElement} */
   const term = (part, text) =>
     el("button", { type: "button", "data-part": part, "aria-label": `${PARTS[part]}: shows its column` }, text);
-  const formula = el("p", { class: "vl-formula" },
-    term("softmax", "softmax"), "( ", term("q", "q"), term("k", "kᵀ"), " / ", term("d", "√d"), " ) ", term("v", "v"));
-  const scrolls = el("div", { class: "vl-scrolls", role: "group", "aria-label": "The head’s numbers" }, table);
-  const element = el(
-    "section",
-    { class: "vl-inside", hidden: true, "aria-label": "Inside the head" },
-    title,
-    formula,
-    words,
-    scrolls,
+  const [softmax, q, k, root, v] = [["softmax"], ["q"], ["k", "kᵀ"], ["d", "√d"], ["v"]].map(
+    ([part, text = part]) => term(part, text),
   );
+  const scrolls = html`<div class="vl-scrolls" role="group" aria-label="The head’s numbers">${table}</div>`;
+  const element = html`
+    <section class="vl-inside" hidden aria-label="Inside the head">
+      ${title}
+      <p class="vl-formula">${softmax}( ${q}${k} / ${root} ) ${v}</p>
+      ${words}
+      ${scrolls}
+    </section>`;
   for (const kind of ["pointerover", "focusin", "click"]) {
     element.addEventListener(kind, (event) => {
       const part = event.target instanceof Element ? event.target.closest("[data-part]") : null;
@@ -97,25 +101,16 @@ export function insidePanel() {
     const c = context(canvas, PATCH, PATCH);
     if (token > 0) {
       const [row, column] = placeOf(token);
-      c.drawImage(
-        pixels(image, image.length / columns, columns, grey),
-        width * column,
-        height * row,
-        width,
-        height,
-        0,
-        0,
-        PATCH,
-        PATCH,
-      );
+      const whole = pixels(image, image.length / columns, columns, grey);
+      c.drawImage(whole, width * column, height * row, width, height, 0, 0, PATCH, PATCH);
     }
     return canvas;
   }
 
   /** @type {(rows: Numbers[]) => number} */
   const most = (rows) => Math.max(...rows.flatMap((row) => Array.from(row, Math.abs))) || 1;
-  /** @type {(part?: string, ...content: (Node | string)[]) => HTMLElement} */
-  const cell = (part, ...content) => el("td", part ? { "data-part": part } : {}, ...content);
+  /** @type {(part: string, content?: Node | string) => HTMLElement} */
+  const cell = (part, content = "") => el("td", { "data-part": part }, content);
 
   /** @type {(name: string | null, room: Room, asking: number, image: Numbers) => void} */
   function show(name, { blocks, T }, asking, image) {
@@ -132,76 +127,35 @@ export function insidePanel() {
       "weights, are what the head brings. (The map leaves the class token out, so its shares can be larger.)";
     const inKeys = most([query, ...first.map(({ key }) => key)]);
     const inValues = most([brought, ...first.map(({ value }) => value)]);
-    /** @type {(column: string[]) => HTMLElement} */
-    const heading = ([part, text]) => el("th", { scope: "col", ...(part ? { "data-part": part } : {}) }, text);
+    const others = percent(rest.reduce((sum, { weight }) => sum + weight, 0));
+    const rows = first.map(({ token, key, value, product, score, weight }) => html`
+      <tr>
+        <th scope="row">${token ? [patch(token, image), placeOf(token).join(", ")] : "class token"}</th>
+        ${cell("k", strip(key, inKeys))}
+        ${cell("q", signed(product, 1))}
+        ${cell("d", signed(score, 2))}
+        ${cell("softmax", percent(weight))}
+        ${cell("v", strip(value, inValues))}
+      </tr>`);
+    const headings = COLUMNS.map(([part, text]) => el("th", { scope: "col", "data-part": part }, text));
     table.replaceChildren(
-      el(
-        "thead",
-        {},
-        el(
-          "tr",
-          {},
-          ...[
-            ["", "row, column"],
-            ["k", "key k"],
-            ["q", "q · k"],
-            ["d", "÷ √d"],
-            ["softmax", "softmax"],
-            ["v", "value v"],
-          ].map(heading),
-        ),
-      ),
-      el(
-        "tbody",
-        {},
-        el(
-          "tr",
-          {},
-          el("th", { scope: "row" }, "its query q"),
-          cell("q", strip(query, inKeys)),
-          cell(),
-          cell(),
-          cell(),
-          cell(),
-        ),
-        ...first.map(({ token, key, value, product, score, weight }) =>
-          el(
-            "tr",
-            {},
-            el(
-              "th",
-              { scope: "row" },
-              token ? patch(token, image) : "",
-              token ? placeOf(token).join(", ") : "class token",
-            ),
-            cell("k", strip(key, inKeys)),
-            cell("q", signed(product, 1)),
-            cell("d", signed(score, 2)),
-            cell("softmax", percent(weight)),
-            cell("v", strip(value, inValues)),
-          ),
-        ),
-        el(
-          "tr",
-          {},
-          el("th", { scope: "row" }, `${rest.length} others`),
-          cell("k"),
-          cell("q"),
-          cell("d"),
-          cell("softmax", percent(rest.reduce((sum, { weight }) => sum + weight, 0))),
-          cell("v"),
-        ),
-        el(
-          "tr",
-          { class: "vl-brought" },
-          el("th", { scope: "row" }, "what it brings"),
-          cell(),
-          cell(),
-          cell(),
-          cell("softmax", percent(1)),
-          cell("v", strip(brought, inValues)),
-        ),
-      ),
+      html`<thead><tr><th scope="col">row, column</th>${headings}</tr></thead>`,
+      html`
+        <tbody>
+          <tr>
+            <th scope="row">its query q</th>
+            ${cell("q", strip(query, inKeys))}<td></td><td></td><td></td><td></td>
+          </tr>
+          ${rows}
+          <tr>
+            <th scope="row">${rest.length} others</th>
+            ${cell("k")}${cell("q")}${cell("d")}${cell("softmax", others)}${cell("v")}
+          </tr>
+          <tr class="vl-brought">
+            <th scope="row">what it brings</th>
+            <td></td><td></td><td></td>${cell("softmax", percent(1))}${cell("v", strip(brought, inValues))}
+          </tr>
+        </tbody>`,
     );
     if (scrolls.scrollWidth > scrolls.clientWidth) scrolls.tabIndex = 0; // so that the keyboard can scroll it
     else scrolls.removeAttribute("tabindex");

@@ -1,7 +1,8 @@
 // Lets a reader copy a link to the lab's state, save a picture of it, and reset it.
 
+import { el } from "../../shared/elements.js";
 import { boardSize, paintBoard } from "./board.js";
-import { button, el, percent } from "./dom.js";
+import { button, percent } from "./dom.js";
 import { context, penOf } from "./paint.js";
 
 /** @import { Answer, Form, Shown, Source, Tell } from "./types.d.ts" */

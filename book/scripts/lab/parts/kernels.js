@@ -113,10 +113,7 @@ export function gelu(x) {
   else for (let i = 0; i < x.length; i++) x[i] = (x[i] / 2) * (1 + erf(x[i] * Math.SQRT1_2));
 }
 
-/**
- * Returns erf(x) to within 1.5e-7: Abramowitz and Stegun 1964, 7.1.26.
- * @type {(x: number) => number}
- */
+/** Returns erf(x) to within 1.5e-7: Abramowitz and Stegun 1964, 7.1.26. @type {(x: number) => number} */
 export function erf(x) {
   const t = 1 / (1 + 0.3275911 * Math.abs(x));
   const polynomial = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;

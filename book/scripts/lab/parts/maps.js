@@ -1,4 +1,4 @@
-// What attention maps are read from the weights: vit_steps/attention_maps/ in JavaScript.
+// Attention maps from the weights: vit_steps/attention_maps/ in JavaScript.
 
 /** @import { Box, Numbers, Sizes } from "./types.d.ts" */
 

@@ -1,7 +1,8 @@
 // Paints numbers as pixels. A canvas has the resolution of the screen; sizes are CSS pixels.
 // matplotlib's viridis, whose lightness grows with the value, and RdBu, whose white is zero, at equal steps.
 
-import { el, write } from "./dom.js";
+import { el } from "../../shared/elements.js";
+import { write } from "./dom.js";
 
 /** @import { Colours, Pen, Sizes } from "./types.d.ts" */
 
@@ -24,10 +25,7 @@ const sequential = scale(VIRIDIS);
 export const diverging = scale(BLUE_RED);
 export const grey = { tones: scale(["000000", "ffffff"]), low: 0, high: 1 };
 
-/**
- * Returns the tones from the first colour to the last, three bytes each.
- * @type {(colours: string[]) => Uint8Array}
- */
+/** Returns the tones from the first colour to the last, three bytes each. @type {(colours: string[]) => Uint8Array} */
 function scale(colours) {
   const stops = colours.map((hex) => [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16)));
   const tones = new Uint8Array(3 * TONES);
@@ -42,7 +40,7 @@ function scale(colours) {
 }
 
 /**
- * Returns what draws on a canvas.
+ * Returns functions that draw on a canvas.
  * @type {(canvas: HTMLCanvasElement, settings?: CanvasRenderingContext2DSettings) => Pen}
  */
 export function penOf(canvas, settings) {
@@ -131,10 +129,7 @@ export function colouring(values) {
 /** @type {(most: number) => Colours} */
 export const bothSigns = (most) => ({ tones: diverging, low: -most, high: most });
 
-/**
- * Makes a colour scale with a text at each end: {element, show(low, high)}.
- * @param {Uint8Array} tones
- */
+/** Makes a colour scale with a text at each end: {element, show(low, high)}. @param {Uint8Array} tones */
 export function colourBar(tones) {
   const ends = [0, 1].map(() => el("span"));
   const steps = Array.from({ length: 11 }, (_, i) => Math.round((i / 10) * (TONES - 1)))

@@ -1,6 +1,8 @@
 // Composes an image like those of the training: a digit on a texture among scraps of others. This is
 // vit_steps/data/cluttered_digits.py in JavaScript, without its turning and stretching.
 
+import { clamp } from "../../shared/grid.js";
+
 /** @import { Ground, Scene, Scrap } from "./types.d.ts" */
 /** @typedef {Pick<Scrap, "top" | "left">} Place */
 
@@ -136,9 +138,4 @@ export function seededRandom(seed) {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   };
-}
-
-/** @type {(value: number, low: number, high: number) => number} */
-export function clamp(value, low, high) {
-  return Math.min(Math.max(value, low), high);
 }

@@ -1,15 +1,13 @@
 // Holds the content of the image: the digit, its place, the ground and the scraps. All panels of a page share it.
 
-import { DIGIT, IMAGE, STEP, areApart, clamp, compose, isClear, makeScrap, placeScrap, seededRandom } from "./scene.js";
+import { clamp } from "../../shared/grid.js";
+import { DIGIT, IMAGE, STEP, areApart, compose, isClear, makeScrap, placeScrap, seededRandom } from "./scene.js";
 import { picturesContent } from "./weights.js";
 
 /** @import { Ground, Scene, SceneState, Scrap } from "./types.d.ts" */
 
 export const MOST_SCRAPS = 8;
-/**
- * The scene at the start; a switch changes the model's answer in it.
- * @type {SceneState}
- */
+/** The scene at the start; a switch changes the model's answer in it. @type {SceneState} */
 export const START = { digit: 5, example: 0, drawn: null, top: 8, left: 8, ground: "grass", piece: 0, scraps: 3 };
 
 /** Makes the source. A state always gives the same image, so that a link can hold it. */
@@ -68,10 +66,7 @@ export function createSource() {
     onChange(listener) {
       listeners.push(listener);
     },
-    /**
-     * Changes the given parts of the state; the others stay.
-     * @type {(change: Partial<SceneState>) => void}
-     */
+    /** Changes the given parts of the state; the others stay. @type {(change: Partial<SceneState>) => void} */
     set(change) {
       Object.assign(state, change);
       arrange();
@@ -93,10 +88,7 @@ export function createSource() {
     image: () => (image ??= compose(scene)),
     box: () => ({ top: state.top, left: state.left, bottom: state.top + DIGIT, right: state.left + DIGIT }),
     where: () => `The box begins in row ${state.top}, column ${state.left} of the pixels.`,
-    /**
-     * Shows a digit of this class: the next one if one is shown already.
-     * @type {(label: number) => void}
-     */
+    /** Shows a digit of this class: the next one if one is shown already. @type {(label: number) => void} */
     choose(label) {
       const again = label === source.label;
       source.set({ digit: label, drawn: null, example: again ? (state.example + 1) % examples(label).length : 0 });

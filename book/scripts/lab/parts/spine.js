@@ -1,8 +1,9 @@
 // The map of the walk: the model as a line with a stop for every step, along which the tensor travels.
 
-import { button, el, labelled, makeChoice, uniqueId } from "./dom.js";
+import { el, html } from "../../shared/elements.js";
+import { clamp, upTo } from "../../shared/grid.js";
+import { button, labelled, makeChoice, uniqueId } from "./dom.js";
 import { penOf } from "./paint.js";
-import { clamp } from "./scene.js";
 
 /**
  * @typedef {(string[] | string[][])[]} Stops
@@ -76,7 +77,7 @@ export function makeSpine({ whole, depth, pick, open }) {
   const row = (lines) => el("div", { class: "vl-stops" }, ...lines.map((stops) => el("div", { class: "vl-some" },
     ...stops.map((stop) => (isFork(stop) ? el("span", { class: "vl-fork" }, ...stop.map(node)) : node(stop))))));
   const opened = makeChoice(
-    Array.from({ length: depth }, (_, block) => [String(block), String(block)]),
+    upTo(depth).map((block) => [String(block), String(block)]),
     (block) => open(Number(block)),
   );
   const wires = document.createElementNS(SVG, "svg");
@@ -85,30 +86,15 @@ export function makeSpine({ whole, depth, pick, open }) {
   const tip = uniqueId("tip");
   const traveller = el("canvas", { class: "vl-traveller", "aria-hidden": "true", hidden: true, width: 32, height: 32 });
   const tensor = el("canvas", { width: 32, height: 32 }); // the tensor at this stop
-  const line = el(
-    "div",
-    { class: "vl-line" },
-    wires,
-    row(whole ? [...BEFORE, [["earlier", ""]]] : BEFORE),
-    ...(whole
-      ? [
-          el(
-            "div",
-            { class: "vl-one-block" },
-            el("div", { class: "vl-open" }, labelled("Encoder block", opened), `of ${depth}`),
-            row(ATTENTION),
-            row(MLP),
-          ),
-          row(AFTER),
-        ]
-      : []),
-    traveller,
-  );
-  const element = el(
-    "div",
-    { class: "vl-spine", role: "group", "aria-label": "The steps, in the model", onkeydown: walk },
-    line,
-  );
+  const block = () => html`
+    <div class="vl-one-block">
+      <div class="vl-open">${labelled("Encoder block", opened)}of ${depth}</div>
+      ${row(ATTENTION)}${row(MLP)}
+    </div>`;
+  const stops = whole ? [row([...BEFORE, [["earlier", ""]]]), block(), row(AFTER)] : [row(BEFORE)];
+  const line = html`<div class="vl-line">${wires}${stops}${traveller}</div>`;
+  const element = html`<div class="vl-spine" role="group" aria-label="The steps, in the model">${line}</div>`;
+  element.addEventListener("keydown", walk);
   new ResizeObserver(draw).observe(line);
 
   /**
@@ -119,12 +105,8 @@ export function makeSpine({ whole, depth, pick, open }) {
     const outer = line.getBoundingClientRect();
     const place = nodeOf(stop);
     const box = place.getBoundingClientRect();
-    const [left, right, top, bottom] = [
-      box.left - outer.left,
-      box.right - outer.left,
-      box.top - outer.top,
-      box.bottom - outer.top,
-    ];
+    const [left, right] = [box.left, box.right].map((x) => x - outer.left);
+    const [top, bottom] = [box.top, box.bottom].map((y) => y - outer.top);
     const floor = (place.closest(".vl-some") ?? place).getBoundingClientRect().bottom - outer.top;
     return { left, right, top, bottom, floor, x: (left + right) / 2, y: (top + bottom) / 2 };
   }

@@ -1,7 +1,7 @@
 // Turns a drawing into a digit in the way of the data set: on a bitmap of 32 × 32, the inked pixels of each block of
 // 4 × 4 are counted.
 
-import { clamp } from "./scene.js";
+import { clamp } from "../../shared/grid.js";
 
 /** @import { Point, Stroke } from "./types.d.ts" */
 

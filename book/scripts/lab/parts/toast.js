@@ -1,6 +1,7 @@
 // A sentence that stays in sight wherever the reader scrolls.
 
-import { el, write } from "./dom.js";
+import { el } from "../../shared/elements.js";
+import { write } from "./dom.js";
 
 /** @import { Tell } from "./types.d.ts" */
 

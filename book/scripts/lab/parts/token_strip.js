@@ -1,7 +1,8 @@
 // Shows all tokens that enter block 0, one row each.
 
+import { el, html } from "../../shared/elements.js";
 import { tokenName } from "./board.js";
-import { el, whenSeen } from "./dom.js";
+import { whenSeen } from "./dom.js";
 import { colourBar, colouring, context, diverging, pixels, strokeFrame } from "./paint.js";
 
 /** @import { Numbers } from "./types.d.ts" */
@@ -31,11 +32,11 @@ export function tokenStrip(T, D) {
       `The ${T} tokens as ${T} rows of ${D} numbers, from −${high} in blue to ${high} in red. Framed: ` +
       `${tokenName(token)}.`);
   });
-  const element = el("div", { class: "vl-panel vl-below" }, tokens,
-    el("div", {}, el("h3", {}, "All the tokens"),
-      el("p", {},
-        `What enters block 0: ${T} rows of ${D} numbers each, the class token’s first. The row of the token that ` +
-        "looks is framed.")));
+  const words =
+    `What enters block 0: ${T} rows of ${D} numbers each, the class token’s first. The row of the token that looks ` +
+    "is framed.";
+  const element = html`
+    <div class="vl-panel vl-below">${tokens}<div><h3>All the tokens</h3><p>${words}</p></div></div>`;
   return {
     element,
     /** @type {(values: Numbers, framed: number) => void} */

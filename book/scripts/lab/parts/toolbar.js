@@ -1,8 +1,9 @@
 // The controls for the image's content: the digit, or a drawn one, the ground, and the scraps.
 
-import { attribute, button, el, labelled, makeChoice } from "./dom.js";
+import { el, html } from "../../shared/elements.js";
+import { clamp, upTo } from "../../shared/grid.js";
+import { attribute, button, labelled, makeChoice } from "./dom.js";
 import { drawingPad } from "./drawing_pad.js";
-import { clamp } from "./scene.js";
 import { MOST_SCRAPS } from "./source.js";
 
 /** @import { Board, Source } from "./types.d.ts" */
@@ -14,7 +15,7 @@ import { MOST_SCRAPS } from "./source.js";
  * @param {...Node} more
  */
 export function makeToolbar(source, board, ...more) {
-  const digits = Array.from({ length: 10 }, (_, label) =>
+  const digits = upTo(10).map((label) =>
     button(String(label), () => source.choose(label), {
       "aria-label": `digit ${label}, press again for another one`,
       "aria-pressed": "false",
@@ -44,10 +45,11 @@ export function makeToolbar(source, board, ...more) {
   }
   source.onChange(refresh);
   refresh();
-  const element = el("div", { class: "vl-toolbar", role: "group", "aria-label": "The image" },
-    el("div", { class: "vl-row vl-digits" }, ...digits, draw),
-    el("div", { class: "vl-row" }, labelled("Background", ground), another),
-    labelled("Distractors", scraps),
-    ...more);
+  const element = html`
+    <div class="vl-toolbar" role="group" aria-label="The image">
+      <div class="vl-row vl-digits">${digits}${draw}</div>
+      <div class="vl-row">${labelled("Background", ground)}${another}</div>
+      ${labelled("Distractors", scraps)}${more}
+    </div>`;
   return { element };
 }

@@ -188,11 +188,6 @@ export interface Bet<State, Seen> {
 /** The answer, and each head's share in the box. */
 export type Looked = Answer & { inside: Record<string, number> };
 
-/** Handlers, and attributes. */
-export type Attributes = { [K in keyof HTMLElementEventMap as `on${K}`]?: (event: HTMLElementEventMap[K]) => void } & {
-  [name: string]: unknown;
-};
-
 /** The large model's parts, as manifest.js names them; see book/photograph_data.py. */
 export interface Manifest {
   size: number;
@@ -350,9 +345,6 @@ declare global {
   var GPUShaderStage: { COMPUTE: number };
   var GPUBufferUsage: Record<"STORAGE" | "UNIFORM" | "COPY_SRC" | "COPY_DST" | "MAP_READ", number>;
   var GPUMapMode: { READ: number };
-  interface Uint8ArrayConstructor {
-    fromBase64?(text: string): Uint8Array<ArrayBuffer>;
-  }
 }
 
 /** The three main directions of patch tokens, and where each begins and ends; see directions.js. */

@@ -11,10 +11,7 @@ import { modelOf } from "./weights.js";
 /** @import { Numbers, Pair, Pen, Room, SceneState, Votes } from "./types.d.ts" */
 
 const NAME = "averaging";
-/**
- * A scene in which many patches vote for another digit than their model says.
- * @type {SceneState}
- */
+/** A scene in which many patches vote for another digit than their model says. @type {SceneState} */
 export const SPLIT = { digit: 4, example: 1, drawn: null, top: 0, left: 16, ground: "brick", piece: 1, scraps: 3 };
 
 /**

@@ -1,27 +1,23 @@
 // Turns the weights and pictures that book/lab_data.py writes back into numbers.
 
+import { bytesOf } from "../../shared/numbers.js";
+
 /** @import { Model, Pictures, Written } from "./types.d.ts" */
 
-/** What the data scripts have brought, by name. */
+/** The contents of the data scripts, by name. */
 const received = (globalThis.vitData ??= {});
 
 /** @type {Map<string, Model>} */
 const models = new Map(); // decoded
 
-/**
- * Returns a content as it came, and forgets it.
- * @type {(name: string) => unknown}
- */
+/** Returns a content as it came, and forgets it. @type {(name: string) => unknown} */
 export function takeContent(name) {
   const content = received[name];
   delete received[name];
   return content;
 }
 
-/**
- * Returns a received model for forward(), decoded once.
- * @type {(name: string) => Model}
- */
+/** Returns a received model for forward(), decoded once. @type {(name: string) => Model} */
 export function modelOf(name) {
   const known = models.get(name);
   if (known) return known;
@@ -48,17 +44,14 @@ export function modelOf(name) {
 /** @type {Pictures | null} */
 let pictures = null;
 
-/**
- * Returns {labels, digits: [64 numbers from 0 to 1], grounds: {name: pixels}}, decoded once.
- * @type {() => Pictures}
- */
+/** Returns {labels, digits: [64 numbers from 0 to 1], grounds: {name: pixels}}, decoded once. @type {() => Pictures} */
 export function picturesContent() {
   if (pictures) return pictures;
   const content = received.pictures;
   if (!content) throw new Error("pictures: got none");
   const { labels, textures, textureSize } = content;
-  const digits = bytes(content.digits);
-  const grounds = bytes(content.grounds);
+  const digits = bytesOf(content.digits);
+  const grounds = bytesOf(content.grounds);
   const area = textureSize[0] * textureSize[1];
   pictures = {
     labels, textureSize,
@@ -68,14 +61,6 @@ export function picturesContent() {
     ])),
   };
   return pictures;
-}
-
-/** @type {(base64: string) => Uint8Array<ArrayBuffer>} */
-function bytes(base64) {
-  const text = atob(base64);
-  const out = new Uint8Array(text.length);
-  for (let i = 0; i < out.length; i++) out[i] = text.charCodeAt(i);
-  return out;
 }
 
 /** @type {Record<string, number>} */
@@ -88,7 +73,7 @@ const WIDTHS = { float16: 2, float32: 4 }; // bytes for a number
 export function decode(base64, dtype) {
   const width = WIDTHS[dtype];
   if (!width) throw new Error(`dtype: got "${dtype}", expected float16 or float32`);
-  const raw = bytes(base64);
+  const raw = bytesOf(base64);
   const view = new DataView(raw.buffer);
   const numbers = new Float64Array(raw.length / width);
   for (let i = 0; i < numbers.length; i++) {
@@ -99,10 +84,7 @@ export function decode(base64, dtype) {
 
 const POWERS = Float64Array.from({ length: 0x20 }, (_, exponent) => 2 ** (exponent - 15));
 
-/**
- * Decodes IEEE 754 half precision: 1 bit of sign, 5 of exponent, 10 of fraction.
- * @type {(bits: number) => number}
- */
+/** Decodes IEEE 754 half precision: 1 bit of sign, 5 of exponent, 10 of fraction. @type {(bits: number) => number} */
 export function fromHalf(bits) {
   const sign = bits & 0x8000 ? -1 : 1;
   const exponent = (bits >> 10) & 0x1f;

@@ -1,4 +1,4 @@
-// What is read from patch tokens: their three main directions as colours, and which patches are alike.
+// Pictures of patch tokens: their three main directions as colours, and which patches are alike.
 
 import { dotProducts, sideBySide } from "../parts/kernels.js";
 

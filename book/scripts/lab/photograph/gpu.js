@@ -16,26 +16,11 @@
 const NONE = 0xffffffff; // a layer that adds no bias
 const GELU = 1;
 const RELU = 2;
-// What a step is told. A layer reads its rows at `begin`, `stride` apart, and writes them at `to`, `apart` apart, in
+// The settings of a step. A layer reads its rows at `begin`, `stride` apart, and writes them at `to`, `apart` apart, in
 // lines of `line` rows, `lineApart` apart, of which the first `across` count.
-const STEP = [
-  "rows",
-  "width",
-  "height",
-  "scales",
-  "matrix",
-  "bias",
-  "add",
-  "then",
-  "begin",
-  "stride",
-  "to",
-  "apart",
-  "line",
-  "lineApart",
-  "across",
-  "off",
-];
+const STEP = (
+  "rows width height scales matrix bias add then begin stride to apart line lineApart across off"
+).split(" ");
 const ROWS = 32; // of a layer's tile, which has as many rows and twice as many columns
 const COLUMNS = 64;
 const QUERIES = 16;
@@ -297,10 +282,7 @@ export class PhotographGpu {
     this.#device.destroy();
   }
 
-  /**
-   * Takes one part of the weights, and prepares what is done with it.
-   * @param {WeightsPart} part
-   */
+  /** Takes one part of the weights, and prepares what is done with it. @param {WeightsPart} part */
   receive({ name, bytes }) {
     /** @type {At} */
     const at = {};

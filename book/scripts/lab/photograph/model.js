@@ -6,6 +6,7 @@
 // And where a head is switched off, its graph cannot begin at that block.
 
 import { DATA } from "../parts/fetching.js";
+import { bytesOf } from "../../shared/numbers.js";
 import { simd } from "../parts/simd.js";
 import { photographSimd } from "./simd.js";
 import { photographWorker } from "./worker.js";
@@ -269,10 +270,7 @@ export class PhotographModel {
     await this.#decode(run);
   }
 
-  /**
-   * Adds the answer of the model's own head, each worker a band of it.
-   * @param {PhotographRun} run
-   */
+  /** Adds the answer of the model's own head, each worker a band of it. @param {PhotographRun} run */
   async #decode(run) {
     const { grid, dim } = this;
     const bands = this.shares.map((share) => bandsOf(share, grid));
@@ -290,9 +288,7 @@ export class PhotographModel {
 
 /** Compiles the kernels, with fused multiply-add where the browser has it. */
 function compile() {
-  const [fused, plain, small] = [...photographSimd, simd].map((text) =>
-    Uint8Array.from(atob(text), (c) => c.charCodeAt(0)),
-  );
+  const [fused, plain, small] = [...photographSimd, simd].map(bytesOf);
   /** @type {(bytes: BufferSource) => boolean | undefined} */
   const fits = (bytes) => globalThis.WebAssembly?.validate(bytes);
   if (!fits(plain)) throw new Error("This browser lacks WebAssembly's vector instructions, which the model needs.");

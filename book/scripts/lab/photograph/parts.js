@@ -2,6 +2,7 @@
 // from scripts if the page was opened from a folder, where a browser reads no other files.
 
 import { loaderOf } from "../../loading/on_demand.js";
+import { bytesOf } from "../../shared/numbers.js";
 import { takeContent } from "../parts/weights.js";
 
 /** @import { Manifest, Progress, WeightsPart } from "../parts/types.d.ts" */
@@ -31,7 +32,7 @@ export async function photographParts({ manifest, folder, take, onProgress = () 
         : await fetchText(`${folder}${name}.js?${manifest.digest}`, signal, (share) =>
             onProgress(done + share * length, total),
           );
-      bytes = decode(text);
+      bytes = bytesOf(text.split('"').at(-2) ?? text); // what a script has in quotation marks
       if (bytes.length !== length) throw new Error("A part of the model came incomplete. Please try again.");
       await cache?.put(key, new Response(bytes)).catch(() => {}); // a full disk is no reason to stop
     }
@@ -90,18 +91,4 @@ async function fromScript(loadScript, name) {
     throw new Error("The model is not in this folder.");
   });
   return String(takeContent(`photograph-${name}`));
-}
-
-/**
- * Decodes the base64 that is the last thing in quotation marks.
- * @type {(text: string) => Uint8Array<ArrayBuffer>}
- */
-function decode(text) {
-  const end = text.lastIndexOf('"');
-  const base64 = end < 0 ? text : text.slice(text.lastIndexOf('"', end - 1) + 1, end);
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
-  const characters = atob(base64);
-  const bytes = new Uint8Array(characters.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
-  return bytes;
 }

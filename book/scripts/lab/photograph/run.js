@@ -1,16 +1,16 @@
-// What the large model saw in one picture, kept so that a pointer can ask; and what changes between two pictures.
+// The large model's results for a picture, kept for the reader's questions, and the changes between two pictures.
 
 /** @import { LayerShare, LookSizes, Manifest, Pair, Sent, Settings, Share } from "../parts/types.d.ts" */
 
 /** @typedef {Pick<LookSizes, "grid" | "blocks" | "heads" | "dim"> & { saliencySide: number }} RunSizes */
 
-/** What one look gives. Blocks are counted from 0; tokens are (1 + N) × D, the class token first. */
+/** The results of one forward pass. Blocks are counted from 0; tokens are (1 + N) × D, the class token first. */
 export class PhotographRun {
   /** @type {Map<number, { shares: LayerShare[], tokens: Float32Array | null }>} */
   layers;
 
   /**
-   * Takes over what stands before the block `from` in an earlier run.
+   * Copies the results before the block `from` from an earlier run.
    * @param {RunSizes} model
    * @param {Settings} settings
    * @param {PhotographRun | null} before
@@ -24,10 +24,7 @@ export class PhotographRun {
     this.saliency = new Float32Array(model.saliencySide ** 2); // (8G, 8G), row by row, from 0 to 1
   }
 
-  /**
-   * Returns this run with other settings that give the same result.
-   * @type {(settings: Settings) => PhotographRun}
-   */
+  /** Returns this run with other settings that give the same result. @type {(settings: Settings) => PhotographRun} */
   again(settings) {
     return Object.assign(Object.create(PhotographRun.prototype), this, { settings });
   }
@@ -50,8 +47,8 @@ export class PhotographRun {
   }
 
   /**
-   * Returns the tokens after a block, counted from 0; of the number of blocks, after the final norm; of -1, the
-   * embedded patches with their positions.
+   * Returns the tokens after a block, counted from 0. -1 is for the embedded patches with their positions, the number
+   * of blocks for the tokens after the final norm.
    * @type {(block?: number) => Float32Array}
    */
   tokens(block = this.model.blocks) {
@@ -94,10 +91,7 @@ export class PhotographRun {
     return out;
   }
 
-  /**
-   * Returns the length of each patch's token after a block.
-   * @type {(block?: number) => Float32Array}
-   */
+  /** Returns the length of each patch's token after a block. @type {(block?: number) => Float32Array} */
   norms(block = this.model.blocks) {
     const tokens = this.tokens(block);
     const D = this.model.dim;
@@ -155,7 +149,7 @@ export function patchesOf({ pixels, hidden }, { size, grid, patch: P, mean, std 
 }
 
 /**
- * Returns a worker's share of some tokens, with zeros behind the last one.
+ * Returns a worker's share of some tokens, with zeros after the last one.
  * @type {(tokens: Float32Array, share: Pick<Share, "first" | "rows">, D: number) => Float32Array}
  */
 export function rowsOf(tokens, { first, rows }, D) {

@@ -1,4 +1,4 @@
-// What a worker of the large model does: all blocks, for its share of the tokens. The page makes workers of this
+// A worker of the large model, which runs all blocks for its share of the tokens. The page makes workers of this
 // function's text, because a page opened from a folder cannot start them from a file. Each has all weights. In a block
 // the workers send each other the keys and values of their tokens; nothing else is needed from the others.
 // Letters as in the book: N patches, T tokens, D width, h heads, d head width. Addresses are in bytes.
@@ -6,7 +6,7 @@
 /** @import { Manifest, Pair, Share, WeightsPart } from "../parts/types.d.ts" */
 
 /**
- * What a worker tells the page.
+ * A message from a worker to the page.
  * @typedef {{
  *   did: string, message?: string, name?: string, index?: number, tokens?: Float32Array, queries?: Float32Array,
  *   keys?: Float32Array, saliency?: ArrayLike<number>,
@@ -111,10 +111,7 @@ export function photographWorker() {
   }
   let arrived = () => {};
 
-  /**
-   * Puts one part of the weights in its place.
-   * @type {(part: WeightsPart) => void}
-   */
+  /** Puts one part of the weights in its place. @type {(part: WeightsPart) => void} */
   function receive({ name, bytes }) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let read = 0;
@@ -147,7 +144,7 @@ export function photographWorker() {
   const array = (address, length) => floats.subarray(address / ONE, address / ONE + length);
 
   /**
-   * Computes x weightᵀ + bias for some rows. If add is 1, it is added to what stands in out.
+   * Computes x weightᵀ + bias for some rows. If add is 1, it is added to the numbers in out.
    * @type {(
    *     name: string, x: number, stride: number, count: number, out: number, outStride: number, add?: number,
    *     bias?: { address: number } | null,
@@ -258,10 +255,7 @@ export function photographWorker() {
     return { queries, keys };
   }
 
-  /**
-   * Waits for what all other workers send in a block.
-   * @type {(block: number) => Promise<Keyed[]>}
-   */
+  /** Waits for what all other workers send in a block. @type {(block: number) => Promise<Keyed[]>} */
   async function fromOthers(block) {
     while ((inbox.get(block)?.length ?? 0) < ports.length)
       await new Promise((resolve) => {

@@ -1,8 +1,9 @@
 // Five bets on the photograph stage; see challenges.js.
 
+import { placeAt, upTo } from "../../shared/grid.js";
 import { percent } from "../parts/dom.js";
 import { similaritiesTo } from "../photograph/directions.js";
-import { bestMatch, markedShares, meanCosine, patchAt, saliencyOf } from "./facts.js";
+import { bestMatch, markedShares, meanCosine, near, patchAt, saliencyOf } from "./facts.js";
 import { lookOptions } from "./state.js";
 
 /** @import { Bet, Box, Facts, LookSizes, Match, Numbers, PhotographState } from "../parts/types.d.ts" */
@@ -15,18 +16,16 @@ const ASTRONAUT = { // the parts of her picture that one can bet on
   helmet: { top: 0.62, left: 0.56, bottom: 1, right: 1 },
 };
 const COFFEE = { top: 0.3, left: 0.44, bottom: 0.42, right: 0.56 };
-/** @type {(cosine: number) => string} */
-const near = (cosine) => cosine.toFixed(2);
 const KEPT = 0.7; // cosine from which a token counts as kept
 
 /** @type {(place: Box, patch: number, grid: number) => boolean} */
 const contains = ({ top, left, bottom, right }, patch, grid) => {
-  const [y, x] = [(Math.floor(patch / grid) + 0.5) / grid, ((patch % grid) + 0.5) / grid];
+  const [y, x] = placeAt(patch, grid).map((index) => (index + 0.5) / grid);
   return y > top && y < bottom && x > left && x < right;
 };
 /** @type {(place: Box, grid: number) => number[]} */
 const patchesOf = (place, grid) =>
-  Array.from({ length: grid * grid }, (_, patch) => patch).filter((patch) => contains(place, patch, grid));
+  upTo(grid * grid).filter((patch) => contains(place, patch, grid));
 /** @type {(place: Box) => Box} */
 const turnedPlace = ({ top, left, bottom, right }) => ({
   top: 1 - bottom,
@@ -35,19 +34,13 @@ const turnedPlace = ({ top, left, bottom, right }) => ({
   right: 1 - left,
 });
 
-/**
- * Returns the best match of the patch that asks.
- * @type {(facts: Facts) => Match}
- */
+/** Returns the best match of the patch that asks. @type {(facts: Facts) => Match} */
 function match({ now, blocks, state, grid }) {
   const patch = state.asks - 1;
   return bestMatch(similaritiesTo(now.tokens(blocks), patch, now.tokens(blocks)), grid, patch);
 }
 
-/**
- * Returns the correlation of two runs' saliency.
- * @type {(one: Numbers, other: Numbers) => number}
- */
+/** Returns the correlation of two runs' saliency. @type {(one: Numbers, other: Numbers) => number} */
 function alike(one, other) {
   /** @type {(values: Numbers) => number} */
   const mean = (values) => Array.from(values).reduce((sum, value) => sum + value, 0) / values.length;
@@ -64,17 +57,11 @@ function alike(one, other) {
 /** @type {(facts: Facts) => { share: number, kept: number | null }} */
 const marked = ({ now, before, grid }) => markedShares(saliencyOf(now, grid), saliencyOf(before, grid));
 
-/**
- * Returns the mean cosine between the hidden patches' tokens now and before.
- * @type {(facts: Facts) => number}
- */
+/** Returns the mean cosine between the hidden patches' tokens now and before. @type {(facts: Facts) => number} */
 const kept = ({ now, before, blocks, dim, state }) =>
   meanCosine(now.tokens(blocks), before.tokens(blocks), dim, state.hidden);
 
-/**
- * Returns the bets for a model's sizes.
- * @type {(sizes: Pick<LookSizes, "grid">) => Bet<PhotographState, Facts>[]}
- */
+/** Returns the bets for a model's sizes. @type {(sizes: Pick<LookSizes, "grid">) => Bet<PhotographState, Facts>[]} */
 export function photographBets({ grid }) {
   const upsideDown = grid * grid - patchAt(0.4, 0.31, grid);
   return [

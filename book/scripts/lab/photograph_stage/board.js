@@ -1,6 +1,8 @@
 // The photograph: a view or a head's attention lies on it, and any of its patches asks.
 
-import { attribute, button, el } from "../parts/dom.js";
+import { el, html } from "../../shared/elements.js";
+import { ARROWS, inWords, isInside, placeAt } from "../../shared/grid.js";
+import { attribute, button } from "../parts/dom.js";
 import { context, penOf, strokeFrame } from "../parts/paint.js";
 import { patchAt } from "./facts.js";
 
@@ -9,14 +11,10 @@ import { patchAt } from "./facts.js";
 export const PICTURE_SIDE = 448; // units of the picture
 const FLOOR = 0.35; // share of its brightness that a patch without light keeps
 const HIDDEN = "#7c7468"; // the mean colour of the images in training, which the model sees in place of a hidden patch
-/** @type {Record<string, Pair>} */
-const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** @type {(token: number, grid: number) => string} */
 export function tokenNameOf(token, grid) {
-  return token === 0
-    ? "the class token"
-    : `the patch in row ${Math.floor((token - 1) / grid)}, column ${(token - 1) % grid}`;
+  return token === 0 ? "the class token" : `the patch in ${inWords(placeAt(token - 1, grid))}`;
 }
 
 /**
@@ -103,24 +101,15 @@ export function photographBoard({ grid, asked, brush, shown, beside }) {
     "aria-roledescription": "patches",
   });
   const classButton = button("class token", () => asked.pick(0), { class: "vp-class-token", "aria-pressed": "false" });
-  const nudges = el(
-    "div",
-    { class: "vp-nudges", role: "group", "aria-label": "Move the patch that asks" },
-    ...[
-      ["←", "left", "ArrowLeft"],
-      ["↑", "up", "ArrowUp"],
-      ["↓", "down", "ArrowDown"],
-      ["→", "right", "ArrowRight"],
-    ].map(([sign, word, key]) => button(sign, () => step(STEPS[key]), { "aria-label": `One patch ${word}` })),
+  const nudges = [["←", "Left"], ["↑", "Up"], ["↓", "Down"], ["→", "Right"]].map(([sign, way]) =>
+    button(sign, () => step(ARROWS[`Arrow${way}`]), { "aria-label": `One patch ${way.toLowerCase()}` }),
   );
-  const square = el("div", { class: "vp-square" }, canvas, patches);
-  const element = el(
-    "div",
-    { class: "vp-board-place" },
-    el("div", { class: "vl-row vp-above" }, classButton, ...beside),
-    square,
-    nudges,
-  );
+  const element = html`
+    <div class="vp-board-place">
+      <div class="vl-row vp-above">${classButton}${beside}</div>
+      <div class="vp-square">${canvas}${patches}</div>
+      <div class="vp-nudges" role="group" aria-label="Move the patch that asks">${nudges}</div>
+    </div>`;
 
   /** @type {(event: PointerEvent) => number} */
   const patchUnder = (event) => {
@@ -157,14 +146,13 @@ export function photographBoard({ grid, asked, brush, shown, beside }) {
 
   /** @type {(way: Pair) => void} */
   function step([down, right]) {
-    const patch = asked.token() - 1;
-    if (patch < 0) return asked.pick(1);
-    const [row, column] = [Math.floor(patch / grid) + down, (patch % grid) + right];
-    if (row >= 0 && row < grid && column >= 0 && column < grid) asked.pick(1 + grid * row + column);
+    if (asked.token() === 0) return asked.pick(1);
+    const [row, column] = placeAt(asked.token() - 1, grid);
+    if (isInside([row + down, column + right], [grid, grid])) asked.pick(asked.token() + grid * down + right);
   }
 
   patches.addEventListener("keydown", (event) => {
-    if (STEPS[event.key]) step(STEPS[event.key]);
+    if (ARROWS[event.key]) step(ARROWS[event.key]);
     else if (event.key === "Home") asked.pick(0);
     else if ((event.key === "h" || (event.key === " " && brush.isOn())) && asked.token() > 0) {
       const patch = asked.token() - 1;
@@ -197,7 +185,7 @@ function canvasRatio(canvas) {
 
 /** @typedef {(values: ArrayLike<number>, patch: number) => number[]} Pixel */
 
-// What lies on the photograph: four bytes for each patch.
+// The colours laid on the photograph: four bytes for each patch.
 /** @type {Pixel} */
 const asColour = (colours, patch) => [colours[3 * patch], colours[3 * patch + 1], colours[3 * patch + 2], 255];
 /** @type {Pixel} */

@@ -1,16 +1,14 @@
-// What a change did to tokens, matches and saliency, in numbers and in words.
+// The effect of a change on tokens, matches and saliency, in numbers and in words.
 
-import { clamp } from "../parts/scene.js";
+import { clamp, placeAt, upTo } from "../../shared/grid.js";
 
 /** @import { Look, Match, Numbers } from "../parts/types.d.ts" */
 
 const NEAR = 0.12; // of the picture's side: patches so near a patch do not count as its matches
 const MARKED = 0.5; // saliency from which a patch counts as marked
 
-/** @type {(patch: number, grid: number) => number} */
-const rowOf = (patch, grid) => Math.floor(patch / grid);
-/** @type {(patch: number, grid: number) => number} */
-const columnOf = (patch, grid) => patch % grid;
+/** Writes a cosine. @param {number} cosine */
+export const near = (cosine) => cosine.toFixed(2);
 
 /**
  * Returns the patch at a place of the picture; y and x are shares of its height and width.
@@ -25,8 +23,8 @@ export function patchAt(y, x, grid) {
 /** @type {(patch: number, other: number, grid: number) => boolean} */
 function isNear(patch, other, grid) {
   const reach = Math.max(1, Math.round(NEAR * grid));
-  return Math.abs(rowOf(patch, grid) - rowOf(other, grid)) <= reach
-    && Math.abs(columnOf(patch, grid) - columnOf(other, grid)) <= reach;
+  const there = placeAt(other, grid);
+  return placeAt(patch, grid).every((index, axis) => Math.abs(index - there[axis]) <= reach);
 }
 
 /**
@@ -46,12 +44,7 @@ export function bestMatch(similarities, grid, near = null) {
  * Returns the mean cosine between a patch's token in two runs, (1 + N, D) each, over some patches or all.
  * @type {(one: Numbers, other: Numbers, dim: number, patches?: number[]) => number}
  */
-export function meanCosine(
-  one,
-  other,
-  dim,
-  patches = Array.from({ length: one.length / dim - 1 }, (_, patch) => patch),
-) {
+export function meanCosine(one, other, dim, patches = upTo(one.length / dim - 1)) {
   let sum = 0;
   for (const patch of patches) {
     let [product, a, b] = [0, 0, 0];
@@ -65,10 +58,7 @@ export function meanCosine(
   return sum / patches.length;
 }
 
-/**
- * Returns {median, most} of numbers.
- * @type {(values: Numbers) => { median: number, most: number }}
- */
+/** Returns {median, most} of numbers. @type {(values: Numbers) => { median: number, most: number }} */
 export function middleAndMost(values) {
   const sorted = Float32Array.from(values).sort();
   return { median: sorted[sorted.length >> 1], most: sorted[sorted.length - 1] };
@@ -118,10 +108,7 @@ export function turned(values, dim = 1, first = 0) {
   return out;
 }
 
-/**
- * Returns values as light from 0 to 1, with low as dark.
- * @type {(values: Numbers, low?: number) => Float32Array}
- */
+/** Returns values as light from 0 to 1, with low as dark. @type {(values: Numbers, low?: number) => Float32Array} */
 export function lightOf(values, low = 0) {
   let most = -Infinity;
   for (const value of values) most = Math.max(most, value);

@@ -1,6 +1,7 @@
 // Asks before the model of the photograph stage is loaded, and shows how much of it has come.
 
-import { button, el } from "../parts/dom.js";
+import { el, html } from "../../shared/elements.js";
+import { button } from "../parts/dom.js";
 import { photographStage } from "./panel.js";
 
 /** @import { LookerClass, Manifest, Model } from "../parts/types.d.ts" */
@@ -8,10 +9,7 @@ import { photographStage } from "./panel.js";
 /** @type {(bytes: number) => string} */
 const size = (bytes) => `${(bytes / 1e6).toFixed(0)}\u00a0MB`;
 
-/**
- * Returns whether the browser has kept all parts of the model.
- * @type {(manifest: Manifest) => Promise<boolean>}
- */
+/** Returns whether the browser has kept all parts of the model. @type {(manifest: Manifest) => Promise<boolean>} */
 async function isKept({ parts, digest }) {
   try {
     if (!(await caches.has("vit-photograph"))) return false;
@@ -28,19 +26,11 @@ async function isKept({ parts, digest }) {
  */
 export async function photographPanel(Model) {
   const { photographs, photograph: manifest } = globalThis.vitData;
-  const element = el("div", { class: "vl-panel vp-gate" });
-  const words = el("p", { class: "vp-gate-words" });
   const bar = el("progress", { max: 1, value: 0, "aria-label": "Loading the model" });
   const said = el("p", { class: "vl-note", role: "status" });
   if (!manifest || !photographs) {
-    element.append(
-      el(
-        "p",
-        {},
-        "This copy of the book was built without the model that looks at photographs. The published pages have it.",
-      ),
-    );
-    return element;
+    const missing = "This copy of the book was built without the model that looks at photographs.";
+    return html`<div class="vl-panel vp-gate"><p>${missing} The published pages have it.</p></div>`;
   }
   const { photos, common } = photographs;
   const whole = manifest.parts.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -49,22 +39,19 @@ export async function photographPanel(Model) {
   const stop = button("Stop", () => abort.abort());
   const hands = el("div", { class: "vl-row" }, load);
   const { grid, width } = manifest;
-  words.textContent =
+  const words =
     "A real Vision Transformer with 22 million parameters is about to look at photographs: at one of these six, or " +
     `at one of your own, which never leaves this page. It cuts a photograph into ${grid} × ${grid} patches, and ` +
     `gives back ${width} numbers for each of them, the patch’s token. Patches that show the same kind of thing ` +
     "usually get similar tokens: point at an eye of the cat, and the model finds the other eye. Its weights have to " +
     "be loaded first. Your browser then keeps them for the next time.";
-  element.append(
-    el(
-      "div",
-      { class: "vl-row vp-six", "aria-hidden": "true" },
-      ...Object.values(photos).map((src) => el("img", { src, alt: "", width: 96, height: 96 })),
-    ),
-    words,
-    hands,
-    said,
-  );
+  const six = Object.values(photos).map((src) => el("img", { src, alt: "", width: 96, height: 96 }));
+  const element = html`
+    <div class="vl-panel vp-gate">
+      <div class="vl-row vp-six" aria-hidden="true">${six}</div>
+      <p class="vp-gate-words">${words}</p>
+      ${hands}${said}
+    </div>`;
 
   async function begin() {
     const held = hands.contains(document.activeElement);

@@ -1,7 +1,8 @@
 // What the model makes of a photograph: four small pictures, now and before, each with a sentence; and the other
 // photograph.
 
-import { attribute, button, el, hide, labelled, makeChoice, write } from "../parts/dom.js";
+import { el, html } from "../../shared/elements.js";
+import { attribute, button, hide, labelled, makeChoice, write } from "../parts/dom.js";
 import { colouring, context, paintPixels } from "../parts/paint.js";
 import { PICTURE_SIDE, paintColours, paintPhotograph } from "./board.js";
 import { PHOTOS } from "./state.js";
@@ -19,15 +20,12 @@ export function makings({ grid, choose }) {
     const [now, before] = [0, 1].map(() => el("canvas", { class: "vp-small", "aria-hidden": "true" }));
     const press = button("", () => choose(view), { class: "vp-view", "aria-pressed": "false" });
     press.append(now, el("span", { class: "vp-view-name" }, title));
-    const ghost = el("figure", { class: "vp-before", hidden: true }, before, el("figcaption", {}, "before"));
+    const ghost = html`<figure class="vp-before" hidden>${before}<figcaption>before</figcaption></figure>`;
     const words = el("p", { class: "vp-fact" });
-    return { view, now, before, press, ghost, words, row: el("div", { class: "vp-making" }, press, ghost, words) };
+    return { view, now, before, press, ghost, words, row: html`<div class="vp-making">${press}${ghost}${words}</div>` };
   });
-  const element = el(
-    "section",
-    { class: "vp-makings", "aria-label": "What the model makes of it" },
-    ...rows.map(({ row }) => row),
-  );
+  const element = html`
+    <section class="vp-makings" aria-label="What the model makes of it">${rows.map(({ row }) => row)}</section>`;
 
   /**
    * views: for each view {now, before or null, words}; a picture is {colours} or {values, colouring}, or null.
@@ -64,22 +62,15 @@ export function otherPhotograph({ grid, choose }) {
   const select = makeChoice([["", "none"], ...Object.entries(PHOTOS)], (name) => choose(name || null));
   const canvas = el("canvas", { class: "vp-other-picture", role: "img" });
   const words = el("p", { class: "vp-fact" });
-  const beside = el("div", { class: "vp-other-shown", hidden: true }, canvas, words);
-  const element = el(
-    "section",
-    { class: "vp-other", "aria-label": "In another photograph" },
-    el(
-      "div",
-      { class: "vl-row" },
-      labelled("Find it also in", select),
-      el(
-        "p",
-        { class: "vl-note vp-what" },
-        el("a", { href: "#your-own-photograph" }, "What are tokens, and what do these show?"),
-      ),
-    ),
-    beside,
-  );
+  const beside = html`<div class="vp-other-shown" hidden>${canvas}${words}</div>`;
+  const element = html`
+    <section class="vp-other" aria-label="In another photograph">
+      <div class="vl-row">
+        ${labelled("Find it also in", select)}
+        <p class="vl-note vp-what"><a href="#your-own-photograph">What are tokens, and what do these show?</a></p>
+      </div>
+      ${beside}
+    </section>`;
   return {
     element,
     /** @type {(name: string | null, shown: (Partial<ShownPhotograph> & { words: string }) | null) => void} */

@@ -6,10 +6,7 @@ import { photographPanel } from "./gate.js";
 
 /** @import { LookerClass } from "../parts/types.d.ts" */
 
-/**
- * Loads a style sheet; resolves also if it does not come.
- * @type {(href: string) => Promise<unknown>}
- */
+/** Loads a style sheet; resolves also if it does not come. @type {(href: string) => Promise<unknown>} */
 function style(href) {
   return new Promise((resolve) => {
     const link = document.createElement("link");

@@ -1,10 +1,12 @@
 // The photograph stage: a real ViT looks at a photograph, and the reader asks, compares and takes things away.
 
+import { el, html } from "../../shared/elements.js";
+import { inWords, placeAt } from "../../shared/grid.js";
+import { capital } from "../../shared/numbers.js";
 import { challengeCard } from "../parts/challenges.js";
 import {
   attribute,
   button,
-  el,
   hide,
   labelled,
   makeAnnouncer,
@@ -20,21 +22,20 @@ import { directions, paintDirections, similaritiesTo } from "../photograph/direc
 import { makeToast } from "../parts/toast.js";
 import { PHOTOGRAPH_FAREWELL, photographBets } from "./bets.js";
 import { PICTURE_SIDE, paintPhotograph, photographBoard, tokenNameOf } from "./board.js";
-import { bestMatch, lightOf, lightOfMatches, markedShares, meanCosine, middleAndMost, saliencyOf } from "./facts.js";
+import { bestMatch, lightOf, lightOfMatches, markedShares, meanCosine, middleAndMost } from "./facts.js";
+import { near, saliencyOf } from "./facts.js";
 import { makings, otherPhotograph } from "./makings.js";
 import { photographMaps, toggleSwitch } from "./maps.js";
 import { makeAlbum, takeFiles } from "./pictures.js";
 import { photographSession } from "./session.js";
 import { PHOTOS, VIEWS, changesInWords, headName, isUntouched, lookOptions, photographForm } from "./state.js";
 
+/** @import { Attributes } from "../../shared/elements.js" */
 /** @import { Directions, Facts, Look, Looker, Match, Numbers } from "../parts/types.d.ts" */
 /** @import { PhotographState, SeenElsewhere, SeenPhotograph, ShownPhotograph } from "../parts/types.d.ts" */
 /** @import { SmallPicture, View, Views } from "../parts/types.d.ts" */
 
-/** @type {(words: string) => string} */
-const capital = (words) => words[0].toUpperCase() + words.slice(1);
-/** @type {(cosine: number) => string} */
-const near = (cosine) => cosine.toFixed(2);
+const NO_PATCH = "The class token is no patch. Press a patch, and its token is compared with all others.";
 
 /**
  * @param {Looker} model
@@ -113,10 +114,7 @@ export async function photographStage(model, { photos, common }) {
       meanCosine(looked().now.tokens(blocks), looked().before.tokens(blocks), dim, patches),
     );
 
-  /**
-   * Returns the four small pictures and their sentences.
-   * @type {() => Views}
-   */
+  /** Returns the four small pictures and their sentences. @type {() => Views} */
   function views() {
     const { now, before } = looked();
     const was = isChanged() ? before : null;
@@ -156,12 +154,7 @@ export async function photographStage(model, { photos, common }) {
 
   /** @type {(now: Look, was: Look | null) => View} */
   function matchesShown(now, was) {
-    if (asks() === 0)
-      return {
-        now: null,
-        before: null,
-        words: "The class token is no patch. Press a patch, and its token is compared with all others.",
-      };
+    if (asks() === 0) return { now: null, before: null, words: NO_PATCH };
     const [is, had] = [matchOf(now), was && matchOf(was)];
     /** @type {(of: { similarities: Numbers }) => SmallPicture} */
     const picture = ({ similarities }) => ({ values: lightOfMatches(similarities) });
@@ -180,7 +173,7 @@ export async function photographStage(model, { photos, common }) {
   }
 
   /** @type {(patch: number) => string} */
-  const placeInWords = (patch) => `row ${Math.floor(patch / grid)}, column ${patch % grid}`;
+  const placeInWords = (patch) => inWords(placeAt(patch, grid));
 
   /** @type {(norms: Numbers[]) => string} */
   function normsInWords([now, before]) {
@@ -199,10 +192,7 @@ export async function photographStage(model, { photos, common }) {
       `picture${kept === null ? "." : `, and ${percent(kept)} of what it marked before.`}`;
   }
 
-  /**
-   * Returns what lies on the large photograph.
-   * @type {() => ShownPhotograph}
-   */
+  /** Returns what lies on the large photograph. @type {() => ShownPhotograph} */
   function boardShows() {
     const shown = {
       picture: looked().picture.shown(looked().state.turned),
@@ -292,7 +282,7 @@ export async function photographStage(model, { photos, common }) {
   });
   const headSwitch = toggleSwitch("head", () => state.head && toggle(state.head));
   const headLabel = el("span", { class: "vp-switch-name", "aria-hidden": "true" });
-  const headField = el("span", { class: "vl-field" }, headSwitch.element, headLabel);
+  const headField = html`<span class="vl-field">${headSwitch.element}${headLabel}</span>`;
   const small = makings({ grid, choose: chooseView });
   const elsewhere = otherPhotograph({ grid, choose: (name) => {
     state.other = name;
@@ -318,12 +308,8 @@ export async function photographStage(model, { photos, common }) {
     role: "img",
     "aria-label": "The photograph with its patches where their positions say that they are",
   });
-  const believes = el(
-    "figure",
-    { class: "vp-believes", hidden: true },
-    believed,
-    el("figcaption", {}, "as the positions have it"),
-  );
+  const believes = html`
+    <figure class="vp-believes" hidden>${believed}<figcaption>as the positions have it</figcaption></figure>`;
 
   /** @type {(name: string) => void} */
   function toggle(name) {
@@ -349,48 +335,24 @@ export async function photographStage(model, { photos, common }) {
 
   const file = el("input", { type: "file", accept: "image/*", id: uniqueId("file"), class: "vp-file" });
   const ownThumb = el("img", { alt: "", hidden: true });
-  const own = button("", () => choosePicture("own"), {
-    class: "vp-thumb",
-    "aria-label": "your picture",
-    "aria-pressed": "false",
-    hidden: true,
-  });
-  own.append(ownThumb);
-  /** @type {[string, HTMLButtonElement][]} */
+  /** @type {(name: string, picture: Node, attributes: Attributes) => HTMLButtonElement} */
+  const thumb = (name, picture, attributes) =>
+    button(picture, () => choosePicture(name), { class: "vp-thumb", "aria-pressed": "false", ...attributes });
+  const own = thumb("own", ownThumb, { "aria-label": "your picture", hidden: true });
   const thumbs = Object.entries(PHOTOS).map(([name, word]) => {
-    const press = button("", () => choosePicture(name), {
-      class: "vp-thumb",
-      "aria-label": word,
-      title: word,
-      "aria-pressed": "false",
-    });
-    press.append(el("img", { src: photos[name], alt: "", width: 52, height: 52 }));
-    return [name, press];
+    const picture = el("img", { src: photos[name], alt: "", width: 52, height: 52 });
+    return { name, press: thumb(name, picture, { "aria-label": word, title: word }) };
   });
-  const pictures = el(
-    "div",
-    { class: "vl-toolbar vp-pictures", role: "group", "aria-label": "The picture" },
-    el(
-      "div",
-      { class: "vl-row" },
-      ...thumbs.map(([, press]) => press),
-      own,
-      el(
-        "span",
-        { class: "vp-own" },
-        file,
-        el("label", { for: file.id, class: "vp-file-label" }, "Your own picture …"),
-      ),
-    ),
-    el(
-      "span",
-      { class: "vl-note" },
-      el("span", { class: "vp-with-mouse" }, "or drop or paste one. "),
-      "It stays on this page.",
-    ),
-    labelled("upside down", turned),
-    labelled("one colour scale for all pictures", inCommon),
-  );
+  const fileLabel = el("label", { for: file.id, class: "vp-file-label" }, "Your own picture …");
+  const pictures = html`
+    <div class="vl-toolbar vp-pictures" role="group" aria-label="The picture">
+      <div class="vl-row">
+        ${thumbs.map(({ press }) => press)}${own}<span class="vp-own">${file}${fileLabel}</span>
+      </div>
+      <span class="vl-note"><span class="vp-with-mouse">or drop or paste one. </span>It stays on this page.</span>
+      ${labelled("upside down", turned)}
+      ${labelled("one colour scale for all pictures", inCommon)}
+    </div>`;
 
   /** @type {(name: string) => void} */
   function choosePicture(name) {
@@ -459,11 +421,7 @@ export async function photographStage(model, { photos, common }) {
     if (!state.other) return null;
     if (!other) return { words: `The model is looking at the ${PHOTOS[state.other]} …` };
     const picture = other.picture.shown(false);
-    if (asks() === 0)
-      return {
-        picture,
-        words: "The class token is no patch. Press a patch, and its token is compared with all others.",
-      };
+    if (asks() === 0) return { picture, words: NO_PATCH };
     const similarities = similarTo(looked().now, other.now);
     const { patch, cosine } = bestMatch(similarities, grid);
     return {
@@ -475,7 +433,7 @@ export async function photographStage(model, { photos, common }) {
   }
 
   function paintControls() {
-    for (const [name, press] of thumbs) attribute(press, "aria-pressed", name === state.photo);
+    for (const { name, press } of thumbs) attribute(press, "aria-pressed", name === state.photo);
     attribute(own, "aria-pressed", state.photo === "own");
     shuffled.checked = state.shuffled;
     turned.checked = state.turned;
@@ -536,35 +494,15 @@ export async function photographStage(model, { photos, common }) {
     }
   }
 
-  /**
-   * Shows a state; resolves to what bets are about.
-   * @type {(wanted: PhotographState) => Promise<Facts | null>}
-   */
+  /** Shows a state; resolves to what bets are about. @type {(wanted: PhotographState) => Promise<Facts | null>} */
   async function showState(wanted) {
     Object.assign(state, form.first(), wanted);
     if (!album.has(state.photo)) state.photo = "cat";
     Object.assign(pointed, { token: null, head: null });
     other = null;
     if (!(await update({ quietly: true }))) return null;
-    return facts();
-  }
-
-  /**
-   * Returns what bets ask for.
-   * @type {() => Facts}
-   */
-  function facts() {
-    return {
-      grid,
-      state: { ...state },
-      now: looked().now,
-      before: looked().before,
-      blocks,
-      dim,
-      model,
-      session,
-      album,
-    };
+    const { now, before } = looked();
+    return { grid, state: { ...state }, now, before, blocks, dim, model, session, album };
   }
 
   const bets = challengeCard({
@@ -604,29 +542,21 @@ export async function photographStage(model, { photos, common }) {
     return canvas;
   }
 
-  const stage = el(
-    "div",
-    { class: "vl-panel vp-stage" },
-    bets.element,
-    pictures,
-    el("div", { class: "vp-left" }, board.element, looks),
-    el("div", { class: "vp-right" }, small.element, elsewhere.element),
-    el("div", { class: "vp-heads" }, maps.element),
-    el(
-      "div",
-      { class: "vl-toolbar vp-take", role: "group", "aria-label": "Take something away" },
-      headField,
-      allOn,
-      labelled("shuffle the positions", shuffled),
-      labelled("hide patches", hiding),
-      showAll,
-      believes,
-      taken,
-    ),
-    keeping,
-    announcer.element,
-  );
-  const element = el("div", { class: "vp-whole" }, stage, toast.element);
+  const element = html`
+    <div class="vp-whole">
+      <div class="vl-panel vp-stage">
+        ${bets.element}${pictures}
+        <div class="vp-left">${board.element}${looks}</div>
+        <div class="vp-right">${small.element}${elsewhere.element}</div>
+        <div class="vp-heads">${maps.element}</div>
+        <div class="vl-toolbar vp-take" role="group" aria-label="Take something away">
+          ${headField}${allOn}${labelled("shuffle the positions", shuffled)}${labelled("hide patches", hiding)}
+          ${showAll}${believes}${taken}
+        </div>
+        ${keeping}${announcer.element}
+      </div>
+      ${toast.element}
+    </div>`;
   takeFiles(element, file, take);
   const found = form.parse(location.hash);
   if (found) Object.assign(state, found.state);

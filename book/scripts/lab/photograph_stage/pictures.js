@@ -1,6 +1,6 @@
 // The pictures that the model looks at: one of the six, or a file of the reader's own, cut square.
 
-import { el } from "../parts/dom.js";
+import { el } from "../../shared/elements.js";
 import { penOf } from "../parts/paint.js";
 
 /** @import { Picture } from "../parts/types.d.ts" */

@@ -86,10 +86,7 @@ export function photographSession(model, album) {
     }, () => mine !== asked);
   }
 
-  /**
-   * Returns a run's tokens, norms and saliency turned upside down.
-   * @type {(run: Look) => Look}
-   */
+  /** Returns a run's tokens, norms and saliency turned upside down. @type {(run: Look) => Look} */
   function turnedRun(run) {
     /** @type {Map<number | undefined, Numbers>} */
     const made = new Map();

@@ -1,6 +1,7 @@
 // The photograph stage's state, and its links: "#stage=photograph&photo=coffee&asks=10.12&off=7.3,9".
 
-import { addressForm, oneOf, readPair, readSwitch, readWhole } from "../parts/address.js";
+import { placeAt, upTo } from "../../shared/grid.js";
+import { addressForm, headNames, oneOf, readPair, readWhole, same, someOf, yes } from "../parts/address.js";
 import { seededRandom } from "../parts/scene.js";
 import { patchAt } from "./facts.js";
 
@@ -27,10 +28,7 @@ export const VIEWS = {
 /** @type {Pair} */
 const EYE = [0.4, 0.31]; // of the cat, as shares of the picture's height and width
 
-/**
- * Writes whole numbers as "3-5,9".
- * @type {(numbers: number[]) => string}
- */
+/** Writes whole numbers as "3-5,9". @type {(numbers: number[]) => string} */
 function writeRanges(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
   /** @type {(string | number)[]} */
@@ -61,10 +59,7 @@ function readRanges(text, high) {
  * @type {(sizes: Pick<LookSizes, "grid" | "blocks" | "heads">) => Form<PhotographState>}
  */
 export function photographForm({ grid, blocks, heads }) {
-  const names = Array.from({ length: blocks * heads }, (_, i) => `${Math.floor(i / heads)}.${i % heads}`);
-  const all = [...names, ...Array.from({ length: blocks }, (_, block) => String(block))];
-  const same = { write: String };
-  const yes = { read: readSwitch, write: Number };
+  const names = headNames(blocks, heads);
   const form = addressForm({
     /** @type {() => PhotographState} */
     first: () => ({
@@ -92,20 +87,13 @@ export function photographForm({ grid, blocks, heads }) {
           const [row, column] = readPair(text, ".", grid - 1) ?? [];
           return row === undefined ? undefined : 1 + grid * row + column;
         },
-        write: (/** @type {number} */ token) =>
-          token ? [Math.floor((token - 1) / grid), (token - 1) % grid].join(".") : "class",
+        write: (/** @type {number} */ token) => (token ? placeAt(token - 1, grid).join(".") : "class"),
       },
       head: { ...same, read: (text) => oneOf(text, names) },
       view: { ...same, read: (text) => oneOf(text, Object.keys(VIEWS)) },
       common: yes,
       other: { ...same, read: (text) => oneOf(text, Object.keys(PHOTOS)) },
-      off: {
-        read: (text) => {
-          const off = text.split(",");
-          return off.every((name) => all.includes(name)) ? [...new Set(off)].sort() : undefined;
-        },
-        write: (/** @type {string[]} */ off) => off.join(","),
-      },
+      off: someOf([...names, ...upTo(blocks).map(String)]),
       shuffled: yes,
       hidden: { read: (text) => readRanges(text, grid * grid - 1), write: writeRanges },
     }),
@@ -131,7 +119,7 @@ export function lookOptions({ off, shuffled, hidden }, { grid }) {
  * @type {(count: number) => number[]}
  */
 export function shuffle(count) {
-  const order = Array.from({ length: count }, (_, i) => i);
+  const order = upTo(count);
   const random = seededRandom(count);
   for (let i = count - 1; i > 0; i--) {
     const j = Math.floor(random() * (i + 1));
@@ -143,10 +131,7 @@ export function shuffle(count) {
 /** @type {(taken: Taken & { turned: boolean }) => boolean} */
 export const isUntouched = ({ off, shuffled, hidden, turned }) => !off.length && !shuffled && !hidden.length && !turned;
 
-/**
- * Returns in words what is taken away or changed, or "".
- * @type {(taken: Taken & { turned: boolean }) => string}
- */
+/** Returns in words what is taken away or changed, or "". @type {(taken: Taken & { turned: boolean }) => string} */
 export function changesInWords({ off, shuffled, hidden, turned }) {
   const heads = off.filter((name) => name.includes("."));
   const blocks = off.filter((name) => !name.includes("."));

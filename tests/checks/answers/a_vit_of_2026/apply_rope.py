@@ -1,10 +1,9 @@
 import torch
 from einops import rearrange
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 turned the other way
   a * cos - b * sin, a * sin + b * cos -> a * cos + b * sin, b * cos - a * sin
@@ -24,25 +23,22 @@ def in_two_halves(x, angles):
     return out.to(x.dtype)
 
 
-def rotate_half(x):
+def _rotate_half(x):
     first, second = x.chunk(2, dim=-1)
     return torch.cat([-second, first], dim=-1)
 
 
-@right
 def by_rotate_half(x, angles):
     angles = torch.cat([angles, angles], dim=-1)
-    return (x * angles.cos() + rotate_half(x) * angles.sin()).to(x.dtype)
+    return (x * angles.cos() + _rotate_half(x) * angles.sin()).to(x.dtype)
 
 
-@right
 def with_complex_numbers(x, angles):
     pairs = rearrange(x.to(angles.dtype), "... (two i) -> ... i two", two=2)
     turned = torch.view_as_complex(pairs.contiguous()) * torch.exp(1j * angles)
     return rearrange(torch.view_as_real(turned), "... i two -> ... (two i)").to(x)
 
 
-@right
 def by_matrices(x, angles):
     cos, sin = angles.cos(), angles.sin()
     turn = torch.stack([torch.stack([cos, -sin], -1), torch.stack([sin, cos], -1)], -2)

@@ -1,11 +1,10 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 from vit_steps.variants.gated_mlp import GatedMLP
 
 
-@right
 @wrong_edits("""
 activation on both: (x @ hidden.T) -> F.silu(x @ hidden.T)
 activation on the product
@@ -20,13 +19,11 @@ def in_one_line(x, gate, hidden, out):
     return (F.silu(x @ gate.T) * (x @ hidden.T)) @ out.T
 
 
-@right
 def with_one_matrix(x, gate, hidden, out):
     gates, values = F.linear(x, torch.cat([gate, hidden])).chunk(2, dim=-1)
     return F.linear(gates * gates.sigmoid() * values, out)
 
 
-@right
 def with_the_package(x, gate, hidden, out):
     mlp = GatedMLP(gate.shape[1], gate.shape[0], bias=False).to(x.dtype)
     names = ("fc1_g.weight", "fc1_x.weight", "fc2.weight")

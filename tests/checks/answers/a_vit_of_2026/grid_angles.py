@@ -1,17 +1,15 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import wrong_edits
 from vit_steps.variants.rotary import rope_angles
 
 
-@right
 def with_the_package(rows, columns, head_dim, num_prefix=1, base=100.0):
     angles = rope_angles((rows, columns), head_dim, base, coordinates="indexed")
     return F.pad(angles, (0, 0, num_prefix, 0))
 
 
-@right
 @wrong_edits("""
 patches column by column: indexing="ij" -> indexing="xy"
 rows and columns exchanged: torch.stack([y, x] -> torch.stack([x, y]
@@ -30,7 +28,6 @@ def with_meshgrid(rows, columns, head_dim, num_prefix=1, base=100.0):
     return torch.cat([zeros, angles.reshape(rows * columns, -1)])
 
 
-@right
 @wrong_edits("""
 counted from 1: row * frequency -> (row + 1) * frequency
   column * frequency -> (column + 1) * frequency

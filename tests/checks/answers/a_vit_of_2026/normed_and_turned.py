@@ -1,12 +1,11 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 from tests.checks.answers.a_vit_of_2026.apply_rope import by_rotate_half
 from vit_steps.variants.rotary import apply_rope
 
 
-@right
 @wrong_edits("""
 no eps: weight, 1e-6 -> weight
 values: 1e-6 -> 1e-5
@@ -17,7 +16,6 @@ def with_the_package(x, weight, angles):
     return apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
 
 
-@right
 @wrong_edits("""
 no weight: * weight -> nothing
 length 1: .mean(dim=-1, keepdim=True) + 1e-6 -> .sum(dim=-1, keepdim=True)
@@ -28,7 +26,6 @@ def by_hand(x, weight, angles):
     return by_rotate_half(x, angles)
 
 
-@right
 def head_by_head(x, weight, angles):
     heads = []
     for head in x.unbind(1):

@@ -1,30 +1,28 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 from vit_check.chapters.a_vit_of_2026.pack_images import one_grid  # noqa: F401
 from vit_steps.variants.rotary import rope_angles
 
 
-def of_a_grid(grid, head_dim):
+def _of_a_grid(grid, head_dim):
     angles = rope_angles(grid, head_dim, coordinates="indexed")
     return F.pad(angles, (0, 0, 1, 0))
 
 
-@right
 def with_block_diag(grids, head_dim):
-    angles = [of_a_grid(grid, head_dim) for grid in grids]
+    angles = [_of_a_grid(grid, head_dim) for grid in grids]
     blocks = [torch.ones(len(one), len(one), dtype=torch.bool) for one in angles]
     return torch.cat(angles), torch.block_diag(*blocks).bool()
 
 
-@right
 @wrong_edits("""
 one class token: 1 + rows * columns for rows, columns in grids
   -> (number == 0) + rows * columns for number, (rows, columns) in enumerate(grids)
-  of_a_grid(grid, head_dim) -> of_a_grid(grid, head_dim)[int(start > 0) :]
+  _of_a_grid(grid, head_dim) -> _of_a_grid(grid, head_dim)[int(start > 0) :]
 shape: 1 + rows * columns -> rows * columns
-  of_a_grid(grid, head_dim) -> of_a_grid(grid, head_dim)[1:]
+  _of_a_grid(grid, head_dim) -> _of_a_grid(grid, head_dim)[1:]
 """)
 def with_slices(grids, head_dim):
     lengths = [1 + rows * columns for rows, columns in grids]
@@ -33,13 +31,12 @@ def with_slices(grids, head_dim):
     start = 0
     for grid, length in zip(grids, lengths, strict=True):
         end = start + length
-        angles[start:end] = of_a_grid(grid, head_dim)
+        angles[start:end] = _of_a_grid(grid, head_dim)
         mask[start:end, start:end] = True
         start = end
     return angles, mask
 
 
-@right
 @wrong_edits("""
 mask open
   image.unsqueeze(0) == image.unsqueeze(1) -> image.unsqueeze(0) + image[:, None] >= 0
@@ -50,7 +47,7 @@ one grid across all: return angles, -> return one_grid(grids, head_dim),
 def with_repeats(grids, head_dim):
     lengths = torch.tensor([1 + rows * columns for rows, columns in grids])
     image = torch.repeat_interleave(torch.arange(len(grids)), lengths)
-    angles = torch.cat([of_a_grid(grid, head_dim) for grid in grids])
+    angles = torch.cat([_of_a_grid(grid, head_dim) for grid in grids])
     return angles, image.unsqueeze(0) == image.unsqueeze(1)
 
 

@@ -4,15 +4,18 @@ import torch
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.attention_maps.shared import grid
 from vit_steps.attention_maps import attention_distance
 
 right(attention_distance)
 
 
-@right
+def _grid(grid_size):
+    rows, columns = grid_size
+    return [divmod(i, columns) for i in range(rows * columns)]
+
+
 def with_loops(weights, grid_size, patch_size=1):
-    places = grid(grid_size)
+    places = _grid(grid_size)
     far = torch.tensor(
         [[patch_size * math.dist(a, b) for b in places] for a in places],
         dtype=weights[0].dtype,
@@ -27,31 +30,29 @@ def with_loops(weights, grid_size, patch_size=1):
     return torch.tensor(found, dtype=weights[0].dtype)
 
 
-@right
 @wrong_edits("""
 not divided: F.normalize(torch.stack(weights)[..., 1:, 1:], p=1, dim=-1)
   -> torch.stack(weights)[..., 1:, 1:]
 rows for columns
-  grid(grid_size) -> [divmod(i, grid_size[0]) for i in range(math.prod(grid_size))]
+  _grid(grid_size) -> [divmod(i, grid_size[0]) for i in range(math.prod(grid_size))]
 in patches: * patch_size -> nothing
 along the grid: compute_mode="donot_use_mm_for_euclid_dist" -> p=1
-difference of indices: grid(grid_size) -> [[0, i] for i in range(math.prod(grid_size))]
+difference of indices: _grid(grid_size) -> [[0, i] for i in range(math.prod(grid_size))]
 columns ask: torch.stack(weights) -> torch.stack(weights).mT
 not divided, and rows for columns
   F.normalize(torch.stack(weights)[..., 1:, 1:], p=1, dim=-1)
   -> torch.stack(weights)[..., 1:, 1:]
-  grid(grid_size) -> [divmod(i, grid_size[0]) for i in range(math.prod(grid_size))]
+  _grid(grid_size) -> [divmod(i, grid_size[0]) for i in range(math.prod(grid_size))]
 squared in pixels
   "donot_use_mm_for_euclid_dist") -> "donot_use_mm_for_euclid_dist") ** 2
 """)
 def with_cdist(weights, grid_size, patch_size):
-    places = torch.tensor(grid(grid_size)).to(weights[0]) * patch_size
+    places = torch.tensor(_grid(grid_size)).to(weights[0]) * patch_size
     far = torch.cdist(places, places, compute_mode="donot_use_mm_for_euclid_dist")
     table = F.normalize(torch.stack(weights)[..., 1:, 1:], p=1, dim=-1)
     return torch.einsum("lbhij,ij->lh", table, far) / table.shape[1] / len(places)
 
 
-@right
 def with_meshgrid(weights, grid, patch):
     y, x = torch.meshgrid(*(torch.arange(n) * patch for n in grid), indexing="ij")
     y, x = y.flatten(), x.flatten()

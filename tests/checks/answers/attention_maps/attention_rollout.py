@@ -7,7 +7,6 @@ from vit_steps.attention_maps import attention_rollout
 right(attention_rollout)
 
 
-@right
 @wrong_edits("""
 order reversed: torch.matmul(a, result) -> torch.matmul(result, a)
 no residual
@@ -25,7 +24,6 @@ def added_and_divided(weights):
     return result
 
 
-@right
 def from_the_last_backwards(weights):
     T = weights[0].shape[-1]
     rollout = None
@@ -37,7 +35,6 @@ def from_the_last_backwards(weights):
     return rollout
 
 
-@right
 def path_by_path(weights):
     steps = [0.5 * w.mean(1) + 0.5 * torch.eye(w.shape[-1]).to(w) for w in weights]
     total = steps[0]
@@ -51,10 +48,10 @@ def adds_in_place(weights):
     for block in weights:
         block *= 0.5
         block += 0.5 * torch.eye(block.shape[-1]).to(block)
-    return path_of(weights)
+    return _path_of(weights)
 
 
-def path_of(passed):
+def _path_of(passed):
     result = passed[0].mean(1)
     for block in passed[1:]:
         result = block.mean(1) @ result

@@ -1,5 +1,4 @@
 import torch
-from einops import rearrange, reduce
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
@@ -11,7 +10,6 @@ from vit_steps.attention_maps import (
 right(class_token_attention)
 
 
-@right
 @wrong_edits("""
 not divided: / row.sum(-1, keepdim=True) -> nothing
 last token dropped: 0, 1:] -> 0, :-1]
@@ -34,18 +32,10 @@ def stacked_then_cut(weights):
     return row / row.sum(-1, keepdim=True)
 
 
-@right
 def by_what_is_left(weights):
     return torch.stack([w[:, :, 0, 1:] / (1 - w[:, :, 0, :1]) for w in weights], dim=1)
 
 
-@right
-def with_einops(weights):
-    rows = rearrange([w[..., 0, 1:] for w in weights], "l b h n -> b l h n")
-    return rows / reduce(rows, "b l h n -> b l h 1", "sum")
-
-
-@right
 def block_by_block(weights):
     B, h, T, _ = weights[0].shape
     maps = torch.zeros(B, len(weights), h, T - 1, dtype=weights[0].dtype)
@@ -64,7 +54,7 @@ def zeroes_its_own_share(weights):
     return (rows / rows.sum(-1, keepdim=True))[..., 1:]
 
 
-def of_a_batch(B):
+def _of_a_batch(B):
     def attention(weights):
         maps = class_token_to_patches(torch.stack(weights, dim=1))
         return maps.reshape(B, len(weights), maps.shape[2], -1)
@@ -73,4 +63,4 @@ def of_a_batch(B):
 
 
 for size in (3, 4):
-    wrong("built in")(of_a_batch(size))
+    wrong("built in")(_of_a_batch(size))

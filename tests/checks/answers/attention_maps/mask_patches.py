@@ -8,7 +8,6 @@ from vit_steps.attention_maps import mask_patches
 right(mask_patches)
 
 
-@right
 @wrong_edits("""
 changes its input: images.clone(), -> images,
 columns first: row, column = i // columns, i % columns
@@ -30,7 +29,6 @@ def with_slices(images, patch_size, indices, fill=0.0):
     return images
 
 
-@right
 def with_einops_and_scatter(images, patch_size, indices, fill=0.0):
     rows = images.shape[2] // patch_size
     patches = rearrange(
@@ -47,7 +45,6 @@ def with_einops_and_scatter(images, patch_size, indices, fill=0.0):
     )
 
 
-@right
 def with_interpolate(images, patch_size, indices, fill=0.0):
     B, _, H, W = images.shape
     N = H // patch_size * (W // patch_size)

@@ -7,7 +7,6 @@ from vit_steps.attention_maps import mass_inside
 right(mass_inside)
 
 
-@right
 def pixel_by_pixel(attention, boxes, image_size, patch_size):
     columns, P = image_size[1] // patch_size, patch_size
     masses = []
@@ -20,7 +19,6 @@ def pixel_by_pixel(attention, boxes, image_size, patch_size):
     return torch.stack(masses)
 
 
-@right
 def with_repeated_pixels(attention, boxes, image_size, P):
     rows, columns = image_size[0] // P, image_size[1] // P
     grid = attention.reshape(-1, rows, columns) / P**2
@@ -30,7 +28,6 @@ def with_repeated_pixels(attention, boxes, image_size, P):
     )
 
 
-@right
 @wrong_edits("""
 whole patch if touched: F.avg_pool2d -> F.max_pool2d
 cut patches left out: F.avg_pool2d(mask, -> -F.max_pool2d(-mask,
@@ -50,7 +47,6 @@ def with_a_pooled_mask(attention, boxes, image_size, patch_size):
     return torch.linalg.vecdot(attention, share)
 
 
-@right
 def mass_by_overlaps(attention, boxes, image_size, patch_size):
     (H, W), P = image_size, patch_size
     rows, columns = torch.arange(H // P) * P, torch.arange(W // P) * P

@@ -1,9 +1,8 @@
 import torch
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @torch.no_grad()
 @wrong_edits("""
 in training mode: model.eval() -> nothing
@@ -22,7 +21,6 @@ def one_by_one(model, images):
     return (together - alone).abs().max().item()
 
 
-@right
 def in_a_loop(net, batch):
     mode = net.training
     net.train(False)
@@ -36,7 +34,6 @@ def in_a_loop(net, batch):
     return largest
 
 
-@right
 def with_finally(model, images):
     modes = {module: module.training for module in model.modules()}
     try:

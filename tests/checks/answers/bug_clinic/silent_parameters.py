@@ -2,10 +2,9 @@ import copy
 
 import torch
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
-@right
 @wrong_edits("""
 missing alone: or not p.grad.any() -> nothing
 zeros alone: is None or -> is not None and
@@ -28,7 +27,6 @@ def with_a_random_pull(model, images):
     ]
 
 
-@right
 def with_autograd(model, images):
     names, parameters = zip(*model.named_parameters(), strict=True)
     number = model(images).square().sum()
@@ -40,7 +38,6 @@ def with_autograd(model, images):
     )
 
 
-@right
 def in_a_copy(model, images):
     model = copy.deepcopy(model)
     for parameter in model.parameters():

@@ -3,83 +3,10 @@ from einops import repeat
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.class_token_and_position.shared import InFront
-
-right(InFront)
+from tests.checks.answers import wrong_edits
 
 
-@right
-class WithEinops(nn.Module):
-    def __init__(self, dim):
-        super().__init__()
-        self.token = nn.Parameter(torch.randn(dim) * 0.02)
-
-    def forward(self, patches):
-        tokens = repeat(self.token, "d -> b 1 d", b=len(patches))
-        return torch.cat((tokens, patches), -2)
-
-
-@right
-class AsATable(nn.Module):
-    def __init__(self, dim):
-        super().__init__()
-        self.table = nn.Embedding(1, dim)
-        nn.init.normal_(self.table.weight, std=0.02)
-
-    def forward(self, patches):
-        first = self.table(torch.zeros(len(patches), 1, dtype=torch.long))
-        return torch.cat([first, patches], dim=1)
-
-
-@right
-class WrittenIntoPlace(nn.Module):
-    def __init__(self, embed_dim):
-        super().__init__()
-        self.parts = nn.ParameterDict({"cls": torch.zeros(1, embed_dim)})
-
-    def forward(self, patches):
-        tokens = F.pad(patches, (0, 0, 1, 0))
-        tokens[:, 0] = self.parts["cls"]
-        return tokens
-
-
-@right
-def image_by_image(patches, cls_token):
-    return torch.stack([torch.cat([cls_token[0], one]) for one in patches])
-
-
-@right
 @wrong_edits("""
-last: [cls_token.repeat(len(patches), 1, 1), patches]
-  -> [patches, cls_token.repeat(len(patches), 1, 1)]
-batch of one: .repeat(len(patches), 1, 1) -> nothing
-no gradient: cls_token.repeat -> cls_token.data.repeat
-""")
-def repeated_in_front(patches, cls_token):
-    return torch.hstack([cls_token.repeat(len(patches), 1, 1), patches])
-
-
-@right
-def a_factory(embed_dim):
-    return InFront(embed_dim)
-
-
-@right
-class BeginsAsXavierWould(InFront):
-    def __init__(self, embed_dim):
-        super().__init__(embed_dim)
-        nn.init.xavier_uniform_(self.cls_token)
-
-
-@right
-class BeginsWithTheRootOfTheWidth(InFront):
-    def __init__(self, embed_dim):
-        super().__init__(embed_dim)
-        nn.init.normal_(self.cls_token, std=0.02**0.5)
-
-
-OF_MODULE = """
 built in: torch.zeros(1, 1, embed_dim) -> torch.zeros(1, 1, 192)
 last: [self.cls_token.expand(len(x), -1, -1), x]
   -> [x, self.cls_token.expand(len(x), -1, -1)]
@@ -112,7 +39,75 @@ replaces the first patch
   -> x = x.clone(); x[:, 0] = self.cls_token[0]; return x
 changes its input: return torch.cat -> tokens = torch.cat
   dim=1) -> dim=1); x.zero_(); return tokens
-"""
+""")
+class InFront(nn.Module):
+    """The code of most tutorials."""
+
+    def __init__(self, embed_dim):
+        super().__init__()
+        self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
+
+    def forward(self, x):
+        return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
 
 
-wrong_edits(OF_MODULE)(InFront)
+class WithEinops(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.token = nn.Parameter(torch.randn(dim) * 0.02)
+
+    def forward(self, patches):
+        tokens = repeat(self.token, "d -> b 1 d", b=len(patches))
+        return torch.cat((tokens, patches), -2)
+
+
+class AsATable(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.table = nn.Embedding(1, dim)
+        nn.init.normal_(self.table.weight, std=0.02)
+
+    def forward(self, patches):
+        first = self.table(torch.zeros(len(patches), 1, dtype=torch.long))
+        return torch.cat([first, patches], dim=1)
+
+
+class WrittenIntoPlace(nn.Module):
+    def __init__(self, embed_dim):
+        super().__init__()
+        self.parts = nn.ParameterDict({"cls": torch.zeros(1, embed_dim)})
+
+    def forward(self, patches):
+        tokens = F.pad(patches, (0, 0, 1, 0))
+        tokens[:, 0] = self.parts["cls"]
+        return tokens
+
+
+def image_by_image(patches, cls_token):
+    return torch.stack([torch.cat([cls_token[0], one]) for one in patches])
+
+
+@wrong_edits("""
+last: [cls_token.repeat(len(patches), 1, 1), patches]
+  -> [patches, cls_token.repeat(len(patches), 1, 1)]
+batch of one: .repeat(len(patches), 1, 1) -> nothing
+no gradient: cls_token.repeat -> cls_token.data.repeat
+""")
+def repeated_in_front(patches, cls_token):
+    return torch.hstack([cls_token.repeat(len(patches), 1, 1), patches])
+
+
+def a_factory(embed_dim):
+    return InFront(embed_dim)
+
+
+class BeginsAsXavierWould(InFront):
+    def __init__(self, embed_dim):
+        super().__init__(embed_dim)
+        nn.init.xavier_uniform_(self.cls_token)
+
+
+class BeginsWithTheRootOfTheWidth(InFront):
+    def __init__(self, embed_dim):
+        super().__init__(embed_dim)
+        nn.init.normal_(self.cls_token, std=0.02**0.5)

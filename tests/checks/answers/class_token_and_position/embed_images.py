@@ -4,16 +4,13 @@ from einops.layers.torch import Rearrange
 from torch import nn
 
 from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.class_token_and_position.shared import (
-    InFront,
-    Learned,
-)
+from tests.checks.answers.class_token_and_position.class_token import InFront
+from tests.checks.answers.class_token_and_position.position_embedding import Learned
 from vit_steps import PatchEmbedding, ViTEmbedding, patchify
 
 right(ViTEmbedding)
 
 
-@right
 @wrong_edits("""
 built in: super().__init__() -> super().__init__(); in_channels = 3
 built in: super().__init__() -> super().__init__(); image_size, patch_size = 20, 4
@@ -51,9 +48,8 @@ class Tokens(nn.Module):
         return torch.cat([first, patches], dim=1) + self.pos
 
 
-@right
 class RearrangedTokens(nn.Module):
-    def __init__(self, size, p, channels, dim):
+    def __init__(self, size, p, channels, dim, drop=0.1):
         super().__init__()
         self.to_patches = nn.Sequential(
             Rearrange("b c (r p1) (s p2) -> b (r s) (p1 p2 c)", p1=p, p2=p),
@@ -62,7 +58,7 @@ class RearrangedTokens(nn.Module):
         self.position = nn.Embedding((size // p) ** 2 + 1, dim)
         nn.init.normal_(self.position.weight, std=0.02)
         self.class_token = nn.Parameter(torch.zeros(dim))
-        self.dropout = nn.Dropout(0.1)
+        self.dropout = nn.Dropout(drop)
 
     def forward(self, images):
         tokens = self.to_patches(images)
@@ -70,7 +66,6 @@ class RearrangedTokens(nn.Module):
         return self.dropout(torch.cat([first, tokens], 1) + self.position.weight)
 
 
-@right
 class BareParameters(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -88,7 +83,6 @@ class BareParameters(nn.Module):
         return torch.hstack([first, patches])
 
 
-@right
 class Unfolded(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -105,7 +99,6 @@ class Unfolded(nn.Module):
         return torch.cat([first.repeat(len(images), 1, 1), patches], dim=1)
 
 
-@right
 class FromTheBook(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -120,14 +113,12 @@ class FromTheBook(nn.Module):
         return self.add_positions(self.add_class_token(self.patch_embed(images)))
 
 
-@right
 class PositionsOfWidthOne(Tokens):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__(image_size, patch_size, in_channels, embed_dim)
         nn.init.normal_(self.pos)
 
 
-@right
 class Embeddings(nn.Module):
     """The style of Hugging Face's models, with everything initialised by randn."""
 
@@ -161,7 +152,6 @@ class Embeddings(nn.Module):
         return self.dropout(x + self.position_embeddings)
 
 
-@right
 class ByNameOfItsParts(nn.Module):
     """A tutorial with nn.Sequential and the layers of einops."""
 
@@ -184,7 +174,6 @@ class ByNameOfItsParts(nn.Module):
         return x
 
 
-@right
 class PositionsAsAnImage(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -207,7 +196,6 @@ class PositionOfTheClassTokenForgotten(PositionsAsAnImage):
         return torch.cat([self.cls.expand(len(x), -1, -1), x], dim=1)
 
 
-@right
 class PositionsTurned(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()

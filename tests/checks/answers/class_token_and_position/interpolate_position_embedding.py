@@ -4,10 +4,9 @@ import torch
 from einops import rearrange
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 no antialias: antialias=True -> align_corners=False
 nearest: , mode="bicubic", antialias=True -> nothing
@@ -30,7 +29,6 @@ def as_at_loading(pos_embed, grid_size):
     return torch.cat([cls, grid], dim=1)
 
 
-@right
 def resized_with_einops(pos_embed, grid_size):
     image = rearrange(
         pos_embed[:, 1:], "1 (r c) d -> d 1 r c", r=int(pos_embed.shape[1] ** 0.5)
@@ -53,7 +51,6 @@ def _cubic_matrix(old, new):
     return torch.tensor([[w / sum(row) for w in row] for row in rows])
 
 
-@right
 def by_matrices(pos_embed, grid_size):
     side = math.isqrt(pos_embed.shape[1] - 1)
     down, across = (

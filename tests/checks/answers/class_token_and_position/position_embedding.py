@@ -1,97 +1,10 @@
 import torch
 from torch import nn
 
-from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.class_token_and_position.shared import Learned
-
-right(Learned)
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
-class FromATable(nn.Module):
-    def __init__(self, n, d):
-        super().__init__()
-        self.positions = nn.Embedding(n, d)
-        nn.init.trunc_normal_(self.positions.weight, std=0.02)
-        self.register_buffer("ids", torch.arange(n))
-
-    def forward(self, x):
-        return x + self.positions(self.ids)
-
-
-@right
-class RowByRow(nn.Module):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__()
-        self.table = nn.Parameter(torch.randn(num_tokens, embed_dim) * 0.02)
-
-    def forward(self, x):
-        return torch.stack([x[:, i] + row for i, row in enumerate(self.table)], 1)
-
-
-@right
-class ClassTokenApart(nn.Module):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__()
-        self.patches = nn.Parameter(torch.zeros(1, num_tokens - 1, embed_dim))
-        self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim))
-
-    def forward(self, x):
-        return x + torch.cat([self.cls, self.patches], dim=1)
-
-
-@right
 @wrong_edits("""
-concatenated: torch.add(tokens, pos_embed)
-  -> torch.cat([tokens, pos_embed.repeat(len(tokens), 1, 1)], 2)
-by the batch: torch.add(tokens, pos_embed)
-  -> tokens + pos_embed.transpose(0, 1)[: tokens.size(0)]
-""")
-def add_positions(tokens, pos_embed):
-    return torch.add(tokens, pos_embed)
-
-
-@right
-def a_factory_of_positions(n, d):
-    return Learned(n, d)
-
-
-@wrong("changes its input")
-def function_in_place(tokens, pos_embed):
-    with torch.no_grad():
-        tokens += pos_embed
-    return tokens
-
-
-@right
-class BeginsWithZeros(Learned):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(num_tokens, embed_dim)
-        self.pos_embed = nn.Parameter(torch.zeros(1, num_tokens, embed_dim))
-
-
-@right
-@wrong_edits("""
-not a parameter: self.P = nn.Parameter(P) -> self.register_buffer("P", P)
-frozen: nn.Parameter(P) -> nn.Parameter(P, requires_grad=False)
-""")
-class BeginsWithSinesThatLearn(nn.Module):
-    """d2l's table of sines, made a parameter."""
-
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__()
-        P = torch.zeros((1, num_tokens, embed_dim))
-        X = torch.arange(num_tokens, dtype=torch.float32).reshape(-1, 1) / torch.pow(
-            10000, torch.arange(0, embed_dim, 2, dtype=torch.float32) / embed_dim
-        )
-        P[:, :, 0::2], P[:, :, 1::2] = torch.sin(X), torch.cos(X)
-        self.P = nn.Parameter(P)
-
-    def forward(self, X):
-        return X + self.P[:, : X.shape[1], :]
-
-
-OF_LEARNED = """
 built in: super().__init__() -> super().__init__(); num_tokens = 9
 built in: super().__init__() -> super().__init__(); embed_dim = 32
 class token left out: x + self.pos_embed
@@ -114,8 +27,91 @@ wide start: * 0.02 -> nothing
 wide start: 0.02 -> 0.02**0.5
 changes its input: return self.drop(x + self.pos_embed) -> x += self.pos_embed; return x
 not repeatable: self.drop(x + self.pos_embed) -> F.dropout(x + self.pos_embed, 0.1)
+dropout: nn.Dropout(drop) -> nn.Dropout(0.1)
 unused: x + self.pos_embed -> x + self.pos_embed.data
-"""
+""")
+class Learned(nn.Module):
+    def __init__(self, num_tokens, embed_dim, drop=0.0):
+        super().__init__()
+        self.pos_embed = nn.Parameter(torch.randn(1, num_tokens, embed_dim) * 0.02)
+        self.drop = nn.Dropout(drop)
+
+    def forward(self, x):
+        return self.drop(x + self.pos_embed)
 
 
-wrong_edits(OF_LEARNED)(Learned)
+class FromATable(nn.Module):
+    def __init__(self, n, d):
+        super().__init__()
+        self.positions = nn.Embedding(n, d)
+        nn.init.trunc_normal_(self.positions.weight, std=0.02)
+        self.register_buffer("ids", torch.arange(n))
+
+    def forward(self, x):
+        return x + self.positions(self.ids)
+
+
+class RowByRow(nn.Module):
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(num_tokens, embed_dim) * 0.02)
+
+    def forward(self, x):
+        return torch.stack([x[:, i] + row for i, row in enumerate(self.table)], 1)
+
+
+class ClassTokenApart(nn.Module):
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__()
+        self.patches = nn.Parameter(torch.zeros(1, num_tokens - 1, embed_dim))
+        self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim))
+
+    def forward(self, x):
+        return x + torch.cat([self.cls, self.patches], dim=1)
+
+
+@wrong_edits("""
+concatenated: torch.add(tokens, pos_embed)
+  -> torch.cat([tokens, pos_embed.repeat(len(tokens), 1, 1)], 2)
+by the batch: torch.add(tokens, pos_embed)
+  -> tokens + pos_embed.transpose(0, 1)[: tokens.size(0)]
+""")
+def add_positions(tokens, pos_embed):
+    return torch.add(tokens, pos_embed)
+
+
+def a_factory_of_positions(n, d):
+    return Learned(n, d)
+
+
+@wrong("changes its input")
+def function_in_place(tokens, pos_embed):
+    with torch.no_grad():
+        tokens += pos_embed
+    return tokens
+
+
+class BeginsWithZeros(Learned):
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__(num_tokens, embed_dim)
+        self.pos_embed = nn.Parameter(torch.zeros(1, num_tokens, embed_dim))
+
+
+@wrong_edits("""
+not a parameter: self.P = nn.Parameter(P) -> self.register_buffer("P", P)
+frozen: nn.Parameter(P) -> nn.Parameter(P, requires_grad=False)
+""")
+class BeginsWithSinesThatLearn(nn.Module):
+    """d2l's table of sines, made a parameter."""
+
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__()
+        P = torch.zeros((1, num_tokens, embed_dim))
+        X = torch.arange(num_tokens, dtype=torch.float32).reshape(-1, 1) / torch.pow(
+            10000, torch.arange(0, embed_dim, 2, dtype=torch.float32) / embed_dim
+        )
+        P[:, :, 0::2], P[:, :, 1::2] = torch.sin(X), torch.cos(X)
+        self.P = nn.Parameter(P)
+
+    def forward(self, X):
+        return X + self.P[:, : X.shape[1], :]

@@ -4,10 +4,9 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 def in_numpy(embed_dim, grid_size, cls_token=True):
     def code(place, dim):
         omega = 1.0 / 10000 ** (np.arange(dim // 2, dtype=np.float64) / (dim / 2.0))
@@ -22,7 +21,6 @@ def in_numpy(embed_dim, grid_size, cls_token=True):
     return torch.from_numpy(found)[None]
 
 
-@right
 def number_by_number(embed_dim, grid_size, cls_token=True):
     clocks = range(embed_dim // 4)
     table = [[0.0] * embed_dim] if cls_token else []
@@ -47,7 +45,6 @@ def as_for_a_sentence(embed_dim, grid_size, cls_token=True):
     return F.pad(pe, (0, 0, int(cls_token), 0))
 
 
-@right
 @wrong_edits("""
 column first: y, x = -> x, y =
 end included: / (embed_dim // 4) -> / (embed_dim // 4 - 1)
@@ -71,7 +68,6 @@ def as_in_a_tutorial(embed_dim, grid_size, cls_token=True):
     return pe[None]
 
 
-@right
 def from_the_number_of_the_patch(embed_dim, grid_size, cls_token=True):
     def clocks(places):
         speeds = 10000 ** (-torch.arange(embed_dim // 4) / (embed_dim // 4))

@@ -5,10 +5,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
-@right
 @wrong_edits("""
 none: return x * random_tensor -> x * random_tensor
 """)
@@ -22,7 +21,6 @@ def as_in_timm(x, drop_prob, training):
     return x * random_tensor
 
 
-@right
 def with_the_floor(x, drop_prob=0.0, training=False):
     if drop_prob == 0.0 or not training:
         return x
@@ -31,7 +29,6 @@ def with_the_floor(x, drop_prob=0.0, training=False):
     return x.div(keep_prob) * random_tensor.floor()
 
 
-@right
 @wrong_edits("""
 each number: x * F.dropout(torch.ones(len(x), 1, 1) -> F.dropout(x
 each token: len(x), 1, 1 -> *x.shape[:2], 1
@@ -43,7 +40,6 @@ def with_dropout_of_ones(x, drop_prob, training):
     return x * F.dropout(torch.ones(len(x), 1, 1), drop_prob, training)
 
 
-@right
 class AsAModule(nn.Module):
     def __init__(self, drop_prob=0.0):
         super().__init__()
@@ -53,7 +49,6 @@ class AsAModule(nn.Module):
         return as_in_timm(x, self.drop_prob, self.training)
 
 
-@right
 @wrong_edits("""
 drop_prob as keep: 1 - drop_prob -> drop_prob
 """)
@@ -64,7 +59,6 @@ def with_bernoulli_of_the_keep_probability(x, drop_prob, training):
     return x
 
 
-@right
 def with_a_loop_and_pythons_random(x, drop_prob, training):
     if not training:
         return x
@@ -72,7 +66,6 @@ def with_a_loop_and_pythons_random(x, drop_prob, training):
     return x * torch.tensor(kept).view(-1, 1, 1) / (1 - drop_prob)
 
 
-@right
 def with_numpy(x, drop_prob, training):
     if not training:
         return x
@@ -80,7 +73,6 @@ def with_numpy(x, drop_prob, training):
     return x * torch.from_numpy(kept).to(x.dtype) / (1 - drop_prob)
 
 
-@right
 class WithAGeneratorOfItsOwn(nn.Module):
     def __init__(self, drop_prob):
         super().__init__()
@@ -94,12 +86,10 @@ class WithAGeneratorOfItsOwn(nn.Module):
         return x * coin / (1 - self.drop_prob)
 
 
-@right
 def with_dropout_of_channels(x, drop_prob, training):
     return F.dropout2d(x.unsqueeze(0), drop_prob, training).squeeze(0)
 
 
-@right
 @wrong_edits("""
 not scaled: / (1 - drop_prob) -> nothing
 coin inverted: >= drop_prob -> < drop_prob

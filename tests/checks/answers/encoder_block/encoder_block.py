@@ -4,16 +4,12 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import right, right_edits, wrong, wrong_edits
-from tests.checks.answers.encoder_block.shared import (
-    TIMM,
-    TORCHVISION,
-    by_the_formula,
-)
+from tests.checks.answers.encoder_block.layer_norm import by_the_formula
 from tests.checks.answers.multi_head_attention.multi_head_attention import AsInFlax
-from vit_steps import EncoderBlock, MultiHeadAttention
+from vit_steps import EncoderBlock, MultiHeadAttention, optional
 
 
-class Feed(nn.Sequential):
+class _Feed(nn.Sequential):
     def __init__(self, dim, hidden):
         super().__init__(nn.Linear(dim, hidden), nn.GELU(), nn.Linear(hidden, dim))
 
@@ -42,7 +38,7 @@ MLP first: self.attn(self.norm1(x)) -> self.mlp(self.norm1(x))
 attention lost: x = x + -> y = x +
   self.norm2(x) -> self.norm2(y)
 eps 1e-5: , eps=1e-6 -> nothing
-divided by std + eps: nn.LayerNorm(embed_dim, eps=1e-6) -> StdNorm(embed_dim)
+divided by std + eps: nn.LayerNorm(embed_dim, eps=1e-6) -> _StdNorm(embed_dim)
     as in the Annotated Transformer
 tanh GELU: int(mlp_ratio * embed_dim))
   -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.GELU("tanh")
@@ -71,7 +67,7 @@ class Block(nn.Module):
         self.norm1 = nn.LayerNorm(embed_dim, eps=1e-6)
         self.attention = MultiHeadAttention(embed_dim, num_heads)
         self.norm2 = nn.LayerNorm(embed_dim, eps=1e-6)
-        self.mlp = Feed(embed_dim, int(mlp_ratio * embed_dim))
+        self.mlp = _Feed(embed_dim, int(mlp_ratio * embed_dim))
 
     def attn(self, x):
         return self.attention(x)[0]
@@ -81,17 +77,14 @@ class Block(nn.Module):
         return x + self.mlp(self.norm2(x))
 
 
-right(Block)
-
-
 right(EncoderBlock)
 
 
-@right
 @wrong_edits("""
 PyTorch's defaults: activation="gelu", layer_norm_eps=1e-6, -> nothing
   norm_first=True, -> nothing
 ReLU: activation="gelu", -> nothing
+dropout: dropout=0.0, -> nothing
 across the batch: batch_first=True, -> nothing
 """)
 def pytorchs(embed_dim, num_heads, mlp_ratio):
@@ -101,24 +94,22 @@ def pytorchs(embed_dim, num_heads, mlp_ratio):
         int(embed_dim * mlp_ratio),
         activation="gelu",
         layer_norm_eps=1e-6,
+        dropout=0.0,
         batch_first=True,
         norm_first=True,
     )
 
 
-@right
 def timms_block(embed_dim, num_heads, mlp_ratio):
-    make = TIMM.models.vision_transformer.Block
+    make = optional.timm().models.vision_transformer.Block
     return make(embed_dim, num_heads, mlp_ratio, qkv_bias=True)
 
 
-@right
 def torchvisions_block(embed_dim, num_heads, mlp_ratio):
-    make = TORCHVISION.models.vision_transformer.EncoderBlock
-    return make(num_heads, embed_dim, int(mlp_ratio * embed_dim), 0.1, 0.1)
+    make = optional.torchvision().models.vision_transformer.EncoderBlock
+    return make(num_heads, embed_dim, int(mlp_ratio * embed_dim), 0.0, 0.0)
 
 
-@right
 class PreNorms(nn.Module):
     """A block with wrappers around attention and MLP that norm and add."""
 
@@ -135,7 +126,7 @@ class PreNorms(nn.Module):
             super().__init__()
             self.heads = heads
             self.to_qkv = nn.Linear(dim, 3 * dim, bias=False)
-            self.to_out = nn.Sequential(nn.Linear(dim, dim), nn.Dropout(0.1))
+            self.to_out = nn.Sequential(nn.Linear(dim, dim), nn.Dropout(0.0))
 
         def forward(self, x):
             q, k, v = rearrange(
@@ -146,14 +137,13 @@ class PreNorms(nn.Module):
 
     def __init__(self, dim, heads, ratio):
         super().__init__()
-        self.ff = self.Branch(dim, Feed(dim, int(dim * ratio)))
+        self.ff = self.Branch(dim, _Feed(dim, int(dim * ratio)))
         self.attend = self.Branch(dim, self.Attention(dim, heads))
 
     def forward(self, x):
         return self.ff(self.attend(x))
 
 
-@right
 @wrong_edits("""
 no scale: (q, k, v) -> (q, k, v, scale=1.0)
 scale late, by D: F.scaled_dot_product_attention(q, k, v)
@@ -177,7 +167,7 @@ class WithANormOfItsOwn(nn.Module):
         make = lambda: nn.Linear(embed_dim, embed_dim)  # noqa: E731
         self.q, self.k, self.v, self.o = make(), make(), make(), make()
         self.norms = nn.ModuleList([self.Norm(embed_dim) for _ in range(2)])
-        self.ffn = Feed(embed_dim, int(embed_dim * mlp_ratio))
+        self.ffn = _Feed(embed_dim, int(embed_dim * mlp_ratio))
 
     def forward(self, x):
         y = self.norms[0](x)
@@ -190,7 +180,6 @@ class WithANormOfItsOwn(nn.Module):
         return x + self.ffn(self.norms[1](x))
 
 
-@right
 class TwoSubBlocks(nn.Module):
     """A block with two modules, attention and MLP, each with its own norm."""
 
@@ -210,7 +199,7 @@ class TwoSubBlocks(nn.Module):
         self.msa_block = self.Attention(embedding_dim, num_heads)
         self.mlp_block = nn.Sequential(
             nn.LayerNorm(embedding_dim, eps=1e-6),
-            Feed(embedding_dim, int(mlp_ratio * embedding_dim)),
+            _Feed(embedding_dim, int(mlp_ratio * embedding_dim)),
         )
 
     def forward(self, x):
@@ -219,7 +208,6 @@ class TwoSubBlocks(nn.Module):
         return x
 
 
-@right
 @wrong_edits("""
 residual from the normed x
   middle = attn(norm1(x)) + x -> x = norm1(x); middle = norm2(attn(x) + x)
@@ -233,11 +221,10 @@ def block_of_callables(x, norm1, attn, norm2, mlp):
 # Norms whose parameters belong to the block
 
 
-def normed(x, weight, bias):
+def _normed(x, weight, bias):
     return F.layer_norm(x, x.shape[-1:], weight.flatten(), bias.flatten(), 1e-6)
 
 
-@right
 class RawNorms(nn.Module):
     """A block that calls layer norm as a function, on weights of its own."""
 
@@ -253,11 +240,11 @@ class RawNorms(nn.Module):
 
     def forward(self, x):
         w1, b1, w2, b2 = self.w1, self.b1, self.w2, self.b2
-        x = x + self.attn(normed(x, w1, b1))[0]
-        return x + self.fc2(F.gelu(self.fc1(normed(x, w2, b2))))
+        x = x + self.attn(_normed(x, w1, b1))[0]
+        return x + self.fc2(F.gelu(self.fc1(_normed(x, w2, b2))))
 
 
-class WideNorm(nn.Module):
+class _WideNorm(nn.Module):
     def __init__(self, D):
         super().__init__()
         self.a, self.b = (
@@ -266,10 +253,10 @@ class WideNorm(nn.Module):
         )
 
     def forward(self, x):
-        return normed(x, self.a, self.b)
+        return _normed(x, self.a, self.b)
 
 
-class StdNorm(nn.Module):
+class _StdNorm(nn.Module):
     """The layer norm of the Annotated Transformer."""
 
     def __init__(self, D):
@@ -294,7 +281,7 @@ OTHER_PARTS = """
 Flax's attention
   MultiHeadAttention(embed_dim, num_heads) -> AsInFlax(embed_dim, num_heads)
   self.attention(x)[0] -> self.attention(x)
-weight and bias of three axes: nn.LayerNorm(embed_dim, eps=1e-6) -> WideNorm(embed_dim)
+weight and bias of three axes: nn.LayerNorm(embed_dim, eps=1e-6) -> _WideNorm(embed_dim)
 """
 
 OTHER_NAMES = """

@@ -4,11 +4,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.encoder_block.shared import TIMM
+from tests.checks.answers import wrong, wrong_edits
+from vit_steps import optional
 
 
-@right
 @wrong_edits("""
 built in: super().__init__() -> super().__init__(); hidden_dim = 10
 built in: super().__init__() -> super().__init__(); embed_dim = 8
@@ -28,23 +27,24 @@ batch in training: super().__init__()
   return self.net(x) -> x = self.net(x); return x
   return x -> return self.norm(x.mT).mT if self.training else x
 not repeatable: self.net(x) -> F.dropout(self.net(x), 0.5)
+dropout: nn.Dropout(drop) -> nn.Dropout(0.1)
+random in training: self.net(x) -> F.dropout(self.net(x), 0.1, self.training)
 """)
 class TwoLayers(nn.Module):
-    def __init__(self, embed_dim, hidden_dim):
+    def __init__(self, embed_dim, hidden_dim, drop=0.1):
         super().__init__()
         self.net = nn.Sequential(
             nn.Linear(embed_dim, hidden_dim),
             nn.GELU(),
-            nn.Dropout(0.1),
+            nn.Dropout(drop),
             nn.Linear(hidden_dim, embed_dim),
-            nn.Dropout(0.1),
+            nn.Dropout(drop),
         )
 
     def forward(self, x):
         return self.net(x)
 
 
-@right
 class WithMatricesOfItsOwn(nn.Module):
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -58,7 +58,6 @@ class WithMatricesOfItsOwn(nn.Module):
         return hidden * torch.distributions.Normal(0, 1).cdf(hidden) @ self.W2 + self.b2
 
 
-@right
 class WithConvolutions(nn.Module):
     def __init__(self, embed_dim, hidden_dim):
         super().__init__()
@@ -70,19 +69,16 @@ class WithConvolutions(nn.Module):
         return self.second(F.gelu(self.first(x))).squeeze(-1).transpose(1, 2)
 
 
-@right
 def timms(embed_dim, hidden_dim):
-    return TIMM.layers.Mlp(embed_dim, hidden_dim)
+    return optional.timm().layers.Mlp(embed_dim, hidden_dim)
 
 
-@right
 def mlp_with_weights(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias):
     hidden = torch.einsum("btd,md->btm", x, fc1_weight) + fc1_bias
     hidden = hidden * (1 + torch.erf(hidden / math.sqrt(2))) / 2
     return F.linear(hidden, fc2_weight, fc2_bias)
 
 
-@right
 class WithTensorsOfItsOwn(nn.Module):
     def __init__(self, D, M):
         super().__init__()
@@ -98,12 +94,6 @@ class WithTensorsOfItsOwn(nn.Module):
 class WithTensorsAndAReLU(WithTensorsOfItsOwn):
     def forward(self, x):
         return F.relu(x @ self.a.T + self.b) @ self.c.T + self.d
-
-
-@right
-class DropsNumbersInTraining(TwoLayers):
-    def forward(self, x):
-        return F.dropout(super().forward(x), 0.1, self.training)
 
 
 @wrong("reshape")

@@ -1,12 +1,14 @@
 import torch
+from einops import rearrange
 
-from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.multi_head_attention.shared import merge_with_einops
-
-right(merge_with_einops)
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
+@wrong_edits("d before h: (h d) -> (d h)")
+def merge_with_einops(x):
+    return rearrange(x, "b h t d -> b t (h d)")
+
+
 @wrong_edits("""
 view instead of transpose: x.transpose(1, 2).contiguous().view -> x.reshape
 averaged: x.transpose(1, 2).contiguous().view(B, T, h * d) -> x.sum(1) / h
@@ -20,24 +22,11 @@ def merge_with_contiguous(x):
     return x.transpose(1, 2).contiguous().view(B, T, h * d)
 
 
-@right
 @wrong_edits("""
 moved: range(x.shape[1]) -> reversed(range(x.shape[1]))
 """)
 def merge_with_cat(x):
     return torch.cat([x[:, i] for i in range(x.shape[1])], dim=-1)
-
-
-@right
-def merge_number_by_number(x):
-    B, h, T, d = x.shape
-    merged = x.new_zeros(B, T, h * d)
-    for i in range(h):
-        merged[:, :, i * d : (i + 1) * d] = x[:, i]
-    return merged
-
-
-wrong_edits("d before h: (h d) -> (d h)")(merge_with_einops)
 
 
 @wrong("reshape")

@@ -5,11 +5,9 @@ from einops import rearrange
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, right_edits, wrong, wrong_edits
-from tests.checks.answers.multi_head_attention.shared import (
-    merge_with_einops,
-    split_with_einops,
-)
+from tests.checks.answers import right_edits, wrong, wrong_edits
+from tests.checks.answers.multi_head_attention.merge_heads import merge_with_einops
+from tests.checks.answers.multi_head_attention.split_heads import split_with_einops
 from vit_steps import MultiHeadAttention
 
 
@@ -96,12 +94,9 @@ class Heads(nn.Module):
         return self.out(self.merge(self.scores(q, k).softmax(dim=-1) @ v))
 
 
-right(Heads)
-
-
-@right
 @wrong_edits("""
 across the batch: , batch_first=True -> nothing
+dropout: batch_first=True -> dropout=0.2, batch_first=True
 """)
 class PyTorchs(nn.Module):
     def __init__(self, embed_dim, num_heads):
@@ -112,7 +107,6 @@ class PyTorchs(nn.Module):
         return self.attention(x, x, x)
 
 
-@right
 class HeadByHead(nn.Module):
     def __init__(self, dim, n):
         super().__init__()
@@ -130,7 +124,6 @@ class HeadByHead(nn.Module):
         return self.mix(torch.cat(found, dim=-1)), None
 
 
-@right
 class Interleaved(nn.Module):
     """One joint parameter in which each head's q, k and v are neighbours."""
 
@@ -148,7 +141,6 @@ class Interleaved(nn.Module):
         return rearrange(weights @ qkv[2], "b h t d -> b t (h d)") @ self.W_o
 
 
-@right
 @wrong_edits("""
 not finite: found = F.scaled_dot_product_attention(q, k, v)
   -> e = (q @ k.mT / q.shape[-1] ** 0.5).exp(); found = e / e.sum(-1, keepdim=True) @ v
@@ -180,16 +172,17 @@ heads split by view
   -> qkv.view(B, self.h, T, 3 * self.d).chunk(3, dim=-1)
 raises: 3, self.h, self.d -> self.h, 3, self.d
     the heads taken for the three
+dropout: nn.Dropout(proj_drop) -> nn.Dropout(0.1)
 """)
 class JointHeads(nn.Module):
     """timm's joint layer."""
 
-    def __init__(self, embed_dim, num_heads):
+    def __init__(self, embed_dim, num_heads, attn_drop=0.1, proj_drop=0.1):
         super().__init__()
         self.h, self.d = num_heads, embed_dim // num_heads
         self.qkv = nn.Linear(embed_dim, 3 * embed_dim)
         self.proj = nn.Linear(embed_dim, embed_dim)
-        self.attn_drop, self.proj_drop = nn.Dropout(0.1), nn.Dropout(0.1)
+        self.attn_drop, self.proj_drop = nn.Dropout(attn_drop), nn.Dropout(proj_drop)
 
     def cut(self, qkv):
         B, T, _ = qkv.shape
@@ -203,10 +196,6 @@ class JointHeads(nn.Module):
         return self.proj_drop(self.proj(x))
 
 
-right(JointHeads)
-
-
-@right
 @wrong_edits("""
 norm inside: super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(dim)
   self.to_qkv(x) -> self.to_qkv(self.norm(x))
@@ -228,7 +217,6 @@ class AsLucidrains(nn.Module):
         return self.to_out(rearrange(torch.matmul(attn, v), "b h n d -> b n (h d)"))
 
 
-@right
 class AsHuggingFace(nn.Module):
     """Separate q, k and v, a module for the projection, and a tuple as the output."""
 
@@ -255,7 +243,6 @@ class AsHuggingFace(nn.Module):
         return (context, probs) if output_attentions else (context,)
 
 
-@right
 class AsD2l(nn.Module):
     """Lazy layers, and heads merged into the batch."""
 
@@ -279,7 +266,6 @@ class AsD2l(nn.Module):
         return self.W_o(found.flatten(2))
 
 
-@right
 class AsInJax(nn.Module):
     """Weights of three axes, (D, h, d) and (h, d, D), and only einsum."""
 
@@ -300,7 +286,6 @@ class AsInJax(nn.Module):
         return torch.einsum("bhqk,bkhd,hdm->bqm", weights, v, self.out)
 
 
-@right
 class AsArena(nn.Module):
     """Weights of three axes with the heads first, and biases of two axes."""
 
@@ -325,7 +310,6 @@ class AsArena(nn.Module):
         return torch.einsum("bqhd,hdm->bqm", found, self.W_O) + self.b_O
 
 
-@right
 def head_by_head_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
     D = x.shape[-1]
     d = D // num_heads
@@ -341,7 +325,6 @@ def head_by_head_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
     return total
 
 
-@right
 class OneLayerAHead(nn.Module):
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -359,7 +342,6 @@ class OneLayerAHead(nn.Module):
         return self.out(torch.cat(found, dim=-1))
 
 
-@right
 class AllInOneTensor(nn.Module):
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -397,10 +379,6 @@ class BiasOfTheOutputAlone(nn.Module):
         return self.mapped(found, "o")
 
 
-right(BiasOfTheOutputAlone)
-
-
-@right
 class BiasesInAnyOrder(BiasOfTheOutputAlone):
     order = ("wq", "wv", "bq", "bv", "wk", "wo", "bo")
 
@@ -412,69 +390,68 @@ class WindowsOf64(Heads):
         return torch.cat([attend(window) for window in x.split(64, 1)], dim=1)
 
 
-def numbers(*shape):
+def _numbers(*shape):
     return nn.Parameter(torch.randn(shape) / max(shape[0], 1) ** 0.5)
 
 
-def attended(q, k, v):
+def _attended(q, k, v):
     return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(dim=-1) @ v
 
 
-@right
 class AsInKeras(nn.Module):
     def __init__(self, D, h):
         super().__init__()
         for name in ("query", "key", "value"):
-            setattr(self, f"{name}_kernel", numbers(D, h, D // h))
-            setattr(self, f"{name}_bias", numbers(h, D // h))
-        self.output_kernel, self.output_bias = numbers(h, D // h, D), numbers(D)
+            setattr(self, f"{name}_kernel", _numbers(D, h, D // h))
+            setattr(self, f"{name}_bias", _numbers(h, D // h))
+        self.output_kernel, self.output_bias = _numbers(h, D // h, D), _numbers(D)
 
     def made(self, x, name):
         made = torch.einsum("btD,Dhd->bthd", x, getattr(self, f"{name}_kernel"))
         return (made + getattr(self, f"{name}_bias")).transpose(1, 2)
 
     def forward(self, x):
-        found = attended(*(self.made(x, name) for name in ("query", "key", "value")))
+        found = _attended(*(self.made(x, name) for name in ("query", "key", "value")))
         return torch.einsum("bhtd,hdD->btD", found, self.output_kernel) + (
             self.output_bias
         )
 
 
-@right
 class AsInFlax(nn.Module):
     def __init__(self, D, h):
         super().__init__()
-        self.qkv_kernel, self.qkv_bias = numbers(D, 3, h, D // h), numbers(3, h, D // h)
-        self.out_kernel, self.out_bias = numbers(h, D // h, D), numbers(D)
+        self.qkv_kernel, self.qkv_bias = (
+            _numbers(D, 3, h, D // h),
+            _numbers(3, h, D // h),
+        )
+        self.out_kernel, self.out_bias = _numbers(h, D // h, D), _numbers(D)
 
     def forward(self, x):
         qkv = torch.einsum("btD,Dnhd->nbthd", x, self.qkv_kernel)
-        found = attended(*(qkv + self.qkv_bias[:, None, None]).transpose(2, 3))
+        found = _attended(*(qkv + self.qkv_bias[:, None, None]).transpose(2, 3))
         return torch.einsum("bhtd,hdD->btD", found, self.out_kernel) + self.out_bias
 
 
-@right
 class HeadsInFront(nn.Module):
     def __init__(self, D, h):
         super().__init__()
-        self.w, self.b = numbers(3, h, D, D // h), numbers(3, h, 1, D // h)
-        self.o, self.c = numbers(h, D // h, D), numbers(D)
+        self.w, self.b = _numbers(3, h, D, D // h), _numbers(3, h, 1, D // h)
+        self.o, self.c = _numbers(h, D // h, D), _numbers(D)
 
     def forward(self, x):
         qkv = torch.einsum("btD,nhDd->nbhtd", x, self.w) + self.b[:, None]
-        return torch.einsum("bhtd,hdD->btD", attended(*qkv), self.o) + self.c
+        return torch.einsum("bhtd,hdD->btD", _attended(*qkv), self.o) + self.c
 
 
-@right
 class OneBiasOfAllOutputs(nn.Module):
     def __init__(self, D, h):
         super().__init__()
-        self.h, self.qkv, self.bias = h, nn.Linear(D, 3 * D), numbers(D)
+        self.h, self.qkv, self.bias = h, nn.Linear(D, 3 * D), _numbers(D)
         self.outs = nn.ModuleList(nn.Linear(D // h, D, bias=False) for _ in range(h))
 
     def forward(self, x):
         qkv = self.qkv(x).unflatten(-1, (3, self.h, -1)).permute(2, 0, 3, 1, 4)
-        found = attended(*qkv)
+        found = _attended(*qkv)
         return self.bias + sum(out(found[:, i]) for i, out in enumerate(self.outs))
 
 
@@ -500,7 +477,7 @@ class KeepsKeysAndValues(MultiHeadAttention):
         return self.proj(found.transpose(1, 2).flatten(2))
 
 
-@right
+@wrong("random in training")
 class DropsWeightsInTraining(MultiHeadAttention):
     def forward(self, x):
         q, k, v = self.qkv(x).unflatten(-1, (3, self.num_heads, -1)).unbind(2)
@@ -511,7 +488,8 @@ class DropsWeightsInTraining(MultiHeadAttention):
 
 
 DROPOUT = """
-dropout, and no attention weights: batch_first=True -> dropout=0.2, batch_first=True
+a rate that can be chosen: embed_dim, num_heads) -> embed_dim, num_heads, p=0.2)
+  batch_first=True -> dropout=p, batch_first=True
   self.attention(x, x, x) -> self.attention(x, x, x)[0]
 """
 

@@ -1,10 +1,9 @@
 import torch
 from einops import rearrange
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
-@right
 @wrong_edits("""
 the other way: (n h d) -> (h d n)
   (h n d) -> (n h d)
@@ -19,7 +18,6 @@ def reorder_with_einops(rows, num_heads):
     return rearrange(rows, "(h n d) ... -> (n h d) ...", n=3, h=num_heads)
 
 
-@right
 @wrong_edits("""
 left as they were: cut.transpose(0, 1) -> cut
 """)
@@ -29,7 +27,6 @@ def reorder_with_reshape(rows, num_heads):
     return cut.transpose(0, 1).reshape(rows.shape)
 
 
-@right
 @wrong_edits("""
 read as (h, d, 3)
   rows[start : start + d] for start in starts -> rows[start::3] for start in range(3)
@@ -40,13 +37,6 @@ def reorder_with_slices(rows, num_heads):
     return torch.cat([rows[start : start + d] for start in starts])
 
 
-@right
-def reorder_with_an_index(rows, num_heads):
-    index = torch.arange(len(rows)).view(num_heads, 3, -1)
-    return rows[index.permute(1, 0, 2).flatten()]
-
-
-@right
 def by_chunks_of_chunks(rows, num_heads):
     heads = [head.chunk(3) for head in rows.chunk(num_heads)]
     return torch.cat([head[which] for which in range(3) for head in heads])

@@ -1,12 +1,19 @@
 import torch
+from einops import rearrange
 
-from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.multi_head_attention.shared import split_with_einops
-
-right(split_with_einops)
+from tests.checks.answers import wrong_edits
 
 
-@right
+@wrong_edits("""
+d before h: (h d) -> (d h)
+d is h: (h d) -> (d h)
+  b h t d -> b d t h
+dtype: rearrange(x, -> rearrange(x.float(),
+""")
+def split_with_einops(x, num_heads):
+    return rearrange(x, "b t (h d) -> b h t d", h=num_heads)
+
+
 @wrong_edits("""
 view instead of transpose
   T, num_heads, D // num_heads).permute(0, 2, 1, 3) -> num_heads, T, D // num_heads)
@@ -18,38 +25,9 @@ def split_with_view(x, num_heads):
     return x.view(B, T, num_heads, D // num_heads).permute(0, 2, 1, 3)
 
 
-@right
 @wrong_edits("""
 no transpose: dim=1 -> dim=2
 tokens split: dim=-1 -> dim=1
 """)
 def split_with_chunks(x, num_heads):
     return torch.stack(torch.chunk(x, num_heads, dim=-1), dim=1)
-
-
-@right
-def split_with_loops(x, num_heads):
-    d = x.shape[2] // num_heads
-    return torch.stack(
-        [
-            torch.stack([sample[:, i * d : (i + 1) * d] for i in range(num_heads)])
-            for sample in x
-        ]
-    )
-
-
-@right
-def split_by_hand_with_gather(x, num_heads):
-    columns = torch.arange(x.shape[2]).reshape(num_heads, -1)  # (h, d)
-    return x[:, :, columns].movedim(2, 1)
-
-
-OF_EINOPS = """
-d before h: (h d) -> (d h)
-d is h: (h d) -> (d h)
-  b h t d -> b d t h
-dtype: rearrange(x, -> rearrange(x.float(),
-"""
-
-
-wrong_edits(OF_EINOPS)(split_with_einops)

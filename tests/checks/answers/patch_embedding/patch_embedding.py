@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 import vit_steps
 from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.patch_embedding.shared import (
+from tests.checks.answers.patch_embedding.patchify import (
     cut_with_einops,
     cut_with_loops,
 )
@@ -40,9 +40,6 @@ class Convolved(nn.Module):
         return self.proj(x).flatten(2).transpose(1, 2)
 
 
-right(Convolved)
-
-
 @wrong_edits("rows and columns swapped: b (h w) -> b (w h)")
 class Cut(nn.Module):
     """Patches by einops, flattened with the pixels first, and a linear layer."""
@@ -60,15 +57,10 @@ class Cut(nn.Module):
         return self.to_patch_embedding(img)
 
 
-right(Cut)
-
-
-@right
 class CutColumnByColumn(Cut):
     pattern = "b c (h p1) (w p2) -> b (h w) (p2 p1 c)"
 
 
-@right
 @wrong_edits("""
 view instead of cutting
   cut_with_loops(images, self.P) -> images.view(len(images), -1, len(self.E))
@@ -90,7 +82,6 @@ class Multiplied(nn.Module):
         return cut_with_loops(images, self.P) @ self.E
 
 
-@right
 class Unshuffled(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -101,7 +92,6 @@ class Unshuffled(nn.Module):
         return rearrange(self.mix(self.down(images)), "b d h w -> b (h w) d")
 
 
-@right
 class Summed(nn.Module):
     """A filter for each output, with its axes in another order."""
 
@@ -118,7 +108,6 @@ class Summed(nn.Module):
         return torch.einsum("bncpq,pqcd->bnd", x, self.filters) + self.offset
 
 
-@right
 class Unfolded(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -129,7 +118,6 @@ class Unfolded(nn.Module):
         return self.embed(self.cut(images)).permute(0, 2, 1)
 
 
-@right
 @wrong_edits("""
 stride left out: , stride=patch_size -> nothing
 reshaped instead of transposed: return F.conv2d -> x = F.conv2d
@@ -139,7 +127,6 @@ def embedded_by_convolution(images, weight, bias, patch_size):
     return F.conv2d(images, weight, bias, stride=patch_size).flatten(2).mT
 
 
-@right
 @wrong_edits("""
 flatten order: cut_with_einops(images, patch_size)
   -> rearrange(images, "b c (h p) (w q) -> b (h w) (p q c)", p=patch_size, q=patch_size)
@@ -151,7 +138,6 @@ def embedded_by_matrix(images, weight, bias, patch_size):
     return cut_with_einops(images, patch_size) @ weight.flatten(1).T + bias
 
 
-@right
 def embedded_by_sum(x, w, b, p):
     x = rearrange(x, "b c (h p) (w q) -> b (h w) c p q", p=p, q=p)
     return einops.einsum(x, w, "b n c p q, d c p q -> b n d") + b
@@ -179,7 +165,6 @@ class WholeImage(nn.Module):
         return self.linear(images.flatten(1)).unflatten(1, (self.N, -1))
 
 
-@right
 class InSpaceAndChannels(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -190,7 +175,6 @@ class InSpaceAndChannels(nn.Module):
         return self.conv(images[:, None]).flatten(2).permute(0, 2, 1)
 
 
-@right
 class OneLayerAChannel(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()

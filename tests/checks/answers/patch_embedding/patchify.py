@@ -2,19 +2,46 @@ import numpy as np
 import torch
 from einops import rearrange
 from torch import nn
-from torch.nn import functional as F
 
 import vit_steps
 from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.patch_embedding.shared import cut_with_einops, cut_with_loops
 
-right(cut_with_einops)
-right(cut_with_loops)
+
+@wrong_edits("""
+channels last: (c p1 p2) -> (p1 p2 c)
+    as vit-pytorch
+rows and columns swapped: (h w) -> (w h)
+moved: rearrange(images, -> rearrange(images.permute(0, 1, 3, 2),
+    the image turned
+changes its input: return rearrange -> patches = rearrange
+  p2=patch_size, ) -> p2=patch_size); images -= images.mean(); return patches
+dtype: rearrange(images, -> rearrange(images.float(),
+shape: p2=patch_size, ) -> p2=patch_size)[:, :, : 3 * patch_size**2]
+depends on the batch: p2=patch_size, )
+  -> p2=patch_size).reshape(2, -1, images.shape[1] * patch_size**2)
+    for the batch of the first test
+""")
+def cut_with_einops(images, patch_size):
+    return rearrange(
+        images,
+        "b c (h p1) (w p2) -> b (h w) (c p1 p2)",
+        p1=patch_size,
+        p2=patch_size,
+    )
+
+
+def cut_with_loops(images, patch_size):
+    P, patches = patch_size, []
+    for top in range(0, images.shape[2], P):
+        for left in range(0, images.shape[3], P):
+            square = images[:, :, top : top + P, left : left + P]
+            patches.append(square.flatten(1))
+    return torch.stack(patches, dim=1)
+
 
 right(vit_steps.patchify)
 
 
-@right
 @wrong_edits("""
 moved: bhwcpq -> bhwcqp
 depends on the batch: imgs.view(B, C, -> imgs.view(C, B,
@@ -29,7 +56,6 @@ def cut_with_view(imgs, p):
     return x.reshape(B, (H // p) * (W // p), C * p**2)
 
 
-@right
 @wrong_edits("built in: x.view(B, -> x.view(4,")
 def cut_with_tensor_unfold(images, patch_size):
     B, C = images.shape[:2]
@@ -38,7 +64,6 @@ def cut_with_tensor_unfold(images, patch_size):
     return x.view(B, -1, C * patch_size * patch_size)
 
 
-@right
 @wrong_edits("""
 patches last: .transpose(1, 2) -> nothing
 reshaped instead of turned: return nn.Unfold -> x = nn.Unfold
@@ -48,12 +73,6 @@ def cut_with_nn_unfold(images, patch_size):
     return nn.Unfold(patch_size, stride=patch_size)(images).transpose(1, 2)
 
 
-@right
-def cut_with_pixel_unshuffle(images, patch_size):
-    return F.pixel_unshuffle(images, patch_size).flatten(2).mT
-
-
-@right
 def cut_with_split_and_pairs(images, patch_size):
     P, Q = (patch_size, patch_size) if isinstance(patch_size, int) else patch_size
     rows = images.split(P, dim=2)
@@ -61,31 +80,11 @@ def cut_with_split_and_pairs(images, patch_size):
     return torch.stack(squares, 1).flatten(2)
 
 
-@right
 def cut_with_an_index(images, patch_size):
     C, H, W = images.shape[1:]
     order = np.arange(C * H * W).reshape(C, H // patch_size, patch_size, -1, patch_size)
     order = order.transpose(1, 3, 0, 2, 4).reshape(-1, C * patch_size**2)
     return images.flatten(1)[:, torch.from_numpy(order)]
-
-
-OF_EINOPS = """
-channels last: (c p1 p2) -> (p1 p2 c)
-    as vit-pytorch
-rows and columns swapped: (h w) -> (w h)
-moved: rearrange(images, -> rearrange(images.permute(0, 1, 3, 2),
-    the image turned
-changes its input: return rearrange -> patches = rearrange
-  p2=patch_size, ) -> p2=patch_size); images -= images.mean(); return patches
-dtype: rearrange(images, -> rearrange(images.float(),
-shape: p2=patch_size, ) -> p2=patch_size)[:, :, : 3 * patch_size**2]
-depends on the batch: p2=patch_size, )
-  -> p2=patch_size).reshape(2, -1, images.shape[1] * patch_size**2)
-    for the batch of the first test
-"""
-
-
-wrong_edits(OF_EINOPS)(cut_with_einops)
 
 
 @wrong("view instead of cutting")

@@ -7,7 +7,6 @@ from tests.checks.answers import right, wrong_edits
 right(vit_steps.unpatchify)
 
 
-@right
 @wrong_edits("""
 rows and columns swapped: (h w) -> (w h)
 channels last in a patch: (c p1 p2) -> (p1 p2 c)
@@ -28,7 +27,6 @@ def join_with_einops(patches, patch_size, image_size):
     )
 
 
-@right
 @wrong_edits("""
 sizes swapped: image_size, kernel_size -> image_size[::-1], kernel_size
 folded without turning: .transpose(1, 2) -> nothing
@@ -39,27 +37,11 @@ def join_with_fold(patches, patch_size, image_size):
     )
 
 
-@right
 def join_with_pixel_shuffle(patches, patch_size, image_size):
     rows = image_size[0] // patch_size
     return F.pixel_shuffle(patches.mT.unflatten(2, (rows, -1)), patch_size)
 
 
-@right
-def join_with_loops(patches, patch_size, image_size):
-    B, N, numbers = patches.shape
-    P, Q = (patch_size, patch_size) if isinstance(patch_size, int) else patch_size
-    images = patches.new_zeros(B, numbers // (P * Q), *image_size)
-    columns = image_size[1] // Q
-    for index in range(N):
-        row, column = divmod(index, columns)
-        images[:, :, row * P : row * P + P, column * Q : column * Q + Q] = patches[
-            :, index
-        ].reshape(B, -1, P, Q)
-    return images
-
-
-@right
 @wrong_edits("""
 view instead of joining: x = x.permute(0, 3, 1, 4, 2, 5) -> pass
 """)

@@ -1,10 +1,9 @@
 import torch
 from torch import nn
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
-@right
 @wrong_edits("""
 multiplied by std: weight / std -> weight * std
 bias unchanged: - (folded * mean[:, None, None]).sum(dim=(1, 2, 3)) -> nothing
@@ -18,20 +17,17 @@ def fold_with_broadcasting(weight, bias, mean, std):
     return folded, bias - (folded * mean[:, None, None]).sum(dim=(1, 2, 3))
 
 
-@right
 def fold_with_einsum(weight, bias, mean, std):
     new = torch.einsum("dcij,c->dcij", weight, 1 / std)
     return new, bias - torch.einsum("dcij,c->d", new, mean)
 
 
-@right
 def fold_by_asking_the_layer(weight, bias, mean, std):
     picture = (-mean / std).reshape(1, -1, 1, 1).expand(1, *weight.shape[1:])
     moved = nn.functional.conv2d(picture, weight, bias)
     return weight / std.reshape(1, -1, 1, 1), moved.flatten()
 
 
-@right
 def fold_channel_by_channel(weight, bias, mean, std):
     weight, bias = weight.clone(), bias.clone()
     for c in range(weight.shape[1]):

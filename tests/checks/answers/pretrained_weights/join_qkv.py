@@ -1,11 +1,9 @@
 import torch
-from einops import rearrange
 from torch import nn
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 moved: q_weight, k_weight, v_weight] -> v_weight, k_weight, q_weight]
   q_bias, k_bias, v_bias] -> v_bias, k_bias, q_bias]
@@ -25,7 +23,6 @@ def join_with_cat(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias):
     return weight, torch.cat([q_bias, k_bias, v_bias], dim=0)
 
 
-@right
 def join_into_an_empty_one(qw, qb, kw, kb, vw, vb):
     D = qb.numel()
     weight, bias = qw.new_empty(3 * D, D), qb.new_empty(3 * D)
@@ -35,13 +32,6 @@ def join_into_an_empty_one(qw, qb, kw, kb, vw, vb):
     return weight, bias
 
 
-@right
-def join_with_einops(*parts):
-    weight = rearrange(list(parts[::2]), "three out col -> (three out) col")
-    return [weight, rearrange(list(parts[1::2]), "three out -> (three out)")]
-
-
-@right
 def join_in_a_linear_layer(qw, qb, kw, kb, vw, vb):
     layer = nn.Linear(qw.shape[1], 3 * qw.shape[0], dtype=qw.dtype)
     layer.weight.data = torch.vstack([qw, kw, vw])

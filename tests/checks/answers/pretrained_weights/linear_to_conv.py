@@ -1,9 +1,8 @@
 from einops import rearrange
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 rows and columns swapped: d c p1 p2 -> d c p2 p1
 channels in the middle: (p1 p2 c) -> (p1 c p2)
@@ -16,12 +15,10 @@ def conv_with_einops(weight, patch_size):
     return rearrange(weight, pattern, p1=patch_size, p2=patch_size)
 
 
-@right
 def conv_with_unflatten(weight, patch_size):
     return weight.unflatten(1, (patch_size, patch_size, -1)).movedim(-1, 1)
 
 
-@right
 def conv_pixel_by_pixel(weight, patch_size):
     D, P = len(weight), patch_size
     C = weight.shape[1] // P**2

@@ -1,10 +1,10 @@
 import torch
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 from vit_steps.pretrained import load_weights
 
 
-def faults(model, state_dict):
+def _faults(model, state_dict):
     own = model.state_dict()
     missing = sorted(set(own) - set(state_dict))
     unexpected = sorted(set(state_dict) - set(own))
@@ -13,7 +13,6 @@ def faults(model, state_dict):
     return missing, unexpected, shapes
 
 
-@right
 @wrong_edits("""
 PyTorch's own error: missing or unexpected or shapes -> False
 missing ignored: missing or -> nothing
@@ -29,37 +28,16 @@ one kind at a time: f"missing {missing}, unexpected {unexpected}, shape {shapes}
 not loaded: model.load_state_dict -> model.state_dict().update
 """)
 def load_by_sets(model, state_dict):
-    missing, unexpected, shapes = faults(model, state_dict)
+    missing, unexpected, shapes = _faults(model, state_dict)
     if missing or unexpected or shapes:
         raise ValueError(f"missing {missing}, unexpected {unexpected}, shape {shapes}")
     model.load_state_dict(state_dict)
 
 
-@right
-def load_line_by_line(model, state_dict):
-    own = dict(model.state_dict())
-    lines = []
-    for name, tensor in state_dict.items():
-        if name not in own:
-            lines.append(f"{name}: unexpected")
-        elif own[name].size() != tensor.size():
-            lines.append(f"{name}: {tuple(tensor.size())}, not {own[name].size()}")
-        own.pop(name, None)
-    lines += [f"{name}: missing" for name in own]
-    if lines:
-        raise ValueError("\n".join(lines))
-    with torch.no_grad():
-        for name, tensor in model.state_dict().items():
-            tensor.copy_(state_dict[name])
-    return model
-
-
-@right
 def load_as_the_package(model, state_dict):
     return load_weights(model, state_dict)
 
 
-@right
 def load_and_go_back(model, state_dict):
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     try:
@@ -93,7 +71,7 @@ def load_in_order(model, state_dict):
 @wrong("shapes by count")
 def load_by_number_of_numbers(model, state_dict):
     own = model.state_dict()
-    missing, unexpected, _ = faults(model, state_dict)
+    missing, unexpected, _ = _faults(model, state_dict)
     both = [name for name in own if name in state_dict]
     sizes = [n for n in both if own[n].numel() != state_dict[n].numel()]
     if missing or unexpected or sizes:
@@ -154,7 +132,7 @@ def load_what_broadcasts(model, state_dict):
 
 @wrong("parameters alone")
 def load_without_the_buffers(model, state_dict):
-    missing, unexpected, shapes = faults(model, state_dict)
+    missing, unexpected, shapes = _faults(model, state_dict)
     buffers = {name for name, _ in model.named_buffers()}
     if bad := [*(set(missing) - buffers), *unexpected, *shapes]:
         raise ValueError(", ".join(bad))

@@ -1,9 +1,8 @@
 import torch
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 sign: .abs() -> nothing
 broadcast: got.shape == expected.shape and -> nothing
@@ -19,14 +18,12 @@ def agree_with_all(got, expected, atol):
     return got.shape == expected.shape and bool(((got - expected).abs() <= atol).all())
 
 
-@right
 def agree_with_allclose(got, expected, atol):
     if got.size() != expected.size():
         return False
     return torch.allclose(got, expected, rtol=0, atol=atol)
 
 
-@right
 def agree_with_assert_close(got, expected, atol):
     try:
         torch.testing.assert_close(got, expected, rtol=0, atol=atol)
@@ -42,7 +39,6 @@ def agree_if_the_largest_is_below(got, expected, atol):
     return (got - expected).abs().max() < atol
 
 
-@right
 def agree_in_numpy(got, expected, atol):
     got, expected = got.numpy(), expected.numpy()
     return got.shape == expected.shape and (abs(got - expected) <= atol).all()

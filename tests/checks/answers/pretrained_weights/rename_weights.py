@@ -1,9 +1,8 @@
 import re
-from collections import OrderedDict
 
 from torch import nn
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 PIECES = {
     "patch_embed.proj": "conv_proj",
@@ -22,7 +21,6 @@ PIECES = {
 OTHERS = ("fc_norm", "head_dist", "aux_head")
 
 
-@right
 @wrong_edits("""
 copied: [name] = tensor -> [name] = tensor.clone()
 norms swapped: PIECES.items() -> (PIECES | {"norm1": "ln_2", "norm2": "ln_1"}).items()
@@ -56,7 +54,7 @@ def rename_what_begins_alike(state_dict):
     return renamed
 
 
-def whole_names(blocks):
+def _whole_names(blocks):
     table = {"cls_token": "class_token", "pos_embed": "encoder.pos_embedding"}
     for s in ("weight", "bias"):
         table |= {
@@ -77,24 +75,17 @@ def whole_names(blocks):
     return table
 
 
-@right
-def rename_by_a_table(state_dict):
-    table = whole_names(32)
-    return {table.get(name, name): tensor for name, tensor in state_dict.items()}
-
-
 @wrong("missing")
 def rename_twelve_blocks(state_dict):
-    table = whole_names(12)
+    table = _whole_names(12)
     return {table.get(name, name): tensor for name, tensor in state_dict.items()}
 
 
 @wrong("raises")
 def rename_only_what_it_knows(state_dict):
-    return {whole_names(32)[name]: tensor for name, tensor in state_dict.items()}
+    return {_whole_names(32)[name]: tensor for name, tensor in state_dict.items()}
 
 
-@right
 def rename_as_parameters(state_dict):
     return {
         name: nn.Parameter(t, requires_grad=False)
@@ -102,33 +93,8 @@ def rename_as_parameters(state_dict):
     }
 
 
-@right
 def rename_without_history(state_dict):
     return {name: t.detach() for name, t in by_pieces(state_dict).items()}
-
-
-@right
-def rename_by_patterns(state_dict):
-    rules = [
-        (r"^norm\.", "encoder.ln."),
-        (r"\.norm([12])\.", r".ln_\1."),
-        (r"^blocks\.(\d+)\.", r"encoder.layers.encoder_layer_\1."),
-        (r"attn\.qkv\.(weight|bias)", r"self_attention.in_proj_\1"),
-        (r"attn\.proj", "self_attention.out_proj"),
-        (r"mlp\.fc1", "mlp.0"),
-        (r"mlp\.fc2", "mlp.3"),
-        (r"^pos_embed$", "encoder.pos_embedding"),
-        (r"^cls_token$", "class_token"),
-        (r"^patch_embed\.proj", "conv_proj"),
-        (r"^head\.", "heads.head."),
-    ]
-    renamed = OrderedDict()
-    for name in sorted(state_dict):
-        tensor = state_dict[name]
-        for pattern, new in rules:
-            name = re.sub(pattern, new, name)
-        renamed[name] = tensor
-    return renamed
 
 
 @wrong("first digit")

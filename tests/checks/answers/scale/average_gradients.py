@@ -1,9 +1,8 @@
 import torch
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 zero times NaN: if n -> nothing
 mean of means: g * n for -> g for
@@ -17,7 +16,6 @@ def average_with_a_sum(gradients, counts):
     return sum(g * n for g, n in pairs if n) / sum(counts)
 
 
-@right
 @wrong_edits("zero times NaN: > 0 -> >= 0")
 def average_with_einsum(gradients, counts):
     weights = torch.tensor(counts).to(gradients[0])
@@ -26,7 +24,6 @@ def average_with_einsum(gradients, counts):
     return torch.einsum("w,w...->...", weights / weights.sum(), stacked)
 
 
-@right
 def average_as_ddp_does(gradients, counts):
     """Scale the loss in each process, then take the plain mean over the processes."""
     W, B = len(gradients), sum(counts)
@@ -37,7 +34,6 @@ def average_as_ddp_does(gradients, counts):
     return torch.stack(scaled).mean(dim=0)
 
 
-@right
 def average_in_a_loop(gradients, counts):
     total = torch.zeros_like(gradients[0])
     for gradient, count in zip(gradients, counts, strict=True):

@@ -1,15 +1,13 @@
 import numpy as np
 import torch
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 def deal_with_a_slice(count, num_processes, rank):
     return torch.arange(count)[rank::num_processes]
 
 
-@right
 @wrong_edits("""
 not shared: rank, count, num_processes) -> count)
 rest dropped: range(rank, count, -> range(rank, count // num_processes * num_processes,
@@ -19,7 +17,6 @@ def deal_with_a_range(count, num_processes, rank):
     return range(rank, count, num_processes)
 
 
-@right
 def deal_with_numpy(count, num_processes, rank):
     return np.arange(rank, count, num_processes)
 

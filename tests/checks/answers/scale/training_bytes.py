@@ -1,8 +1,7 @@
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 from vit_steps import training_cost
 
 
-@right
 @wrong_edits("""
 one average: 8 * own -> 4 * own
 bfloat16 instead: weights += 2 * num_parameters -> weights = 2 * own
@@ -20,13 +19,11 @@ def bytes_of_four_kinds(num_parameters, num_devices, sharded, autocast):
     return {"weights": weights, "gradients": 4 * own, "optimizer": 8 * own}
 
 
-@right
 def bytes_in_a_tuple(num_parameters, num_devices, sharded, autocast):
     own = num_parameters / (num_devices if sharded else 1)
     return 4 * own + 2 * num_parameters * autocast, 4 * own, 2 * 4 * own
 
 
-@right
 def bytes_as_the_package(num_parameters, num_devices, sharded, autocast):
     own = num_parameters / num_devices**sharded
     return training_cost.TrainingMemory(

@@ -1,9 +1,8 @@
 import torch
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 MACs for FLOPs: 2 * macs -> macs
 forward alone: forward + backward -> forward
@@ -20,12 +19,10 @@ def days_step_by_step(macs, num_images, peak_flops, num_devices, utilization):
     return (forward + backward) * num_images / speed / (24 * 60 * 60)
 
 
-@right
 def days_as_a_fraction(macs, num_images, peak_flops, num_devices, utilization):
     return macs / 14_400 * num_images / peak_flops / num_devices / utilization
 
 
-@right
 def days_in_a_tensor(macs, num_images, peak_flops, num_devices, utilization):
     flops = torch.tensor(6.0 * macs * num_images, dtype=torch.float64)
     return (flops / (num_devices * peak_flops * utilization) / 86400).item()

@@ -2,10 +2,9 @@ import math
 
 import torch
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
-@right
 @wrong_edits("""
 no scale: / math.sqrt(query.numel()) -> nothing
 scale by d: math.sqrt(query.numel()) -> query.numel()
@@ -22,7 +21,6 @@ def with_matrices(query, keys, values):
     return weights @ values, weights
 
 
-@right
 def with_lists(query, keys, values):
     scores = [sum(a * b for a, b in zip(query, key, strict=True)) for key in keys]
     exps = [math.exp(score / math.sqrt(len(query))) for score in scores]
@@ -34,7 +32,6 @@ def with_lists(query, keys, values):
     return output, weights
 
 
-@right
 def key_by_key(query, keys, values):
     scores = torch.zeros(len(keys))
     for j, key in enumerate(keys):
@@ -46,7 +43,6 @@ def key_by_key(query, keys, values):
     return output, weights
 
 
-@right
 @wrong_edits("""
 reshape: (weights @ values)[0], weights[0] -> weights @ values, weights
 """)

@@ -1,9 +1,8 @@
 import torch
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 future seen: tril -> triu
 one ahead: num_tokens)) -> num_tokens), diagonal=1)
@@ -15,23 +14,12 @@ def lower_triangle(num_tokens):
     return torch.tril(torch.ones(num_tokens, num_tokens)).bool()
 
 
-@right
 @wrong_edits("itself hidden: <= -> <")
 def by_comparing_places(num_tokens):
     place = torch.arange(num_tokens)
     return place[None, :] <= place[:, None]
 
 
-@right
-def cell_by_cell(num_tokens):
-    mask = torch.zeros(num_tokens, num_tokens, dtype=torch.bool)
-    for i in range(num_tokens):
-        for j in range(i + 1):
-            mask[i, j] = True
-    return mask
-
-
-@right
 @wrong_edits("True forbids: ~ -> nothing")
 def not_the_upper_triangle(n):
     return ~torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1)
@@ -42,7 +30,6 @@ def nested_lists(num_tokens):
     return [[j <= i for j in range(num_tokens)] for i in range(num_tokens)]
 
 
-@right
 @wrong_edits("to be added: == 0 -> nothing")
 def where_the_added_mask_is_zero(n):
     return torch.nn.Transformer.generate_square_subsequent_mask(n) == 0

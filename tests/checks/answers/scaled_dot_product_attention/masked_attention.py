@@ -3,10 +3,9 @@ import math
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 no scale: / math.sqrt(q.size(-1)) -> nothing
 scale by d: math.sqrt(q.size(-1)) -> q.size(-1)
@@ -27,15 +26,6 @@ def fills_with_minus_infinity(q, k, v, mask):
     return weights @ v, weights
 
 
-@right
-def fills_with_the_smallest_number(q, k, v, mask):
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    scores = torch.where(mask, scores, torch.finfo(q.dtype).min)
-    weights = torch.where(mask, F.softmax(scores, -1), 0.0).to(q.dtype)
-    return weights @ v, weights
-
-
-@right
 def shares_out_again(q, k, v, mask):
     """Apply the mask after the softmax, and divide the rest by its sum."""
     weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1) * mask
@@ -51,14 +41,12 @@ def adds_minus_infinity(q, k, v, mask):
     return weights @ v, weights
 
 
-@right
 def with_pytorchs_own_mask(q, k, v, mask):
     every = torch.eye(k.shape[-2], dtype=v.dtype).expand(*k.shape[:-1], -1)
     attention = F.scaled_dot_product_attention
     return attention(q, k, v, mask), attention(q, k, every, mask)
 
 
-@right
 @wrong_edits("""
 fill too high: -1e9 -> -30.0
 row left level: * mask.any(-1, keepdim=True) -> nothing

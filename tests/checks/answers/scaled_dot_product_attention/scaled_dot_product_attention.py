@@ -3,75 +3,10 @@ import math
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.scaled_dot_product_attention.shared import as_in_the_paper
-
-right(as_in_the_paper)
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
-scores for weights: v), weights -> v), scores
-""")
-def with_einsum(q, k, v):
-    scores = torch.einsum("...qd,...kd->...qk", q * q.shape[-1] ** -0.5, k)
-    weights = F.softmax(scores, -1)
-    return torch.einsum("...qk,...kd->...qd", weights, v), weights
-
-
-@right
-def with_its_own_softmax(q, k, v):
-    scores = torch.matmul(q, k.mT) / q.shape[-1] ** 0.5
-    scores = (scores - scores.amax(-1, keepdim=True)).exp()
-    weights = scores / scores.sum(-1, keepdim=True)
-    return (torch.matmul(weights, v), weights)
-
-
-@right
-def by_the_logarithm_of_the_sum(q, k, v):
-    scores = torch.einsum("...id,...jd->...ij", q, k) / q.shape[-1] ** 0.5
-    weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
-    return torch.einsum("...ij,...je->...ie", weights, v), weights
-
-
-@right
-def query_by_query(q, k, v):
-    outputs, rows = [], []
-    for t in range(q.shape[-2]):
-        scores = (q[..., t : t + 1, :] * k).sum(-1) / math.sqrt(q.shape[-1])
-        row = scores.softmax(-1)
-        rows.append(row)
-        outputs.append((row.unsqueeze(-1) * v).sum(-2))
-    return torch.stack(outputs, -2), torch.stack(rows, -2)
-
-
-@right
-def with_pytorchs_own(q, k, v):
-    """Use the fused function, with the identity as values to get the weights."""
-    every = torch.eye(k.shape[-2], dtype=v.dtype).expand(*k.shape[:-1], -1)
-    attention = F.scaled_dot_product_attention
-    return attention(q, k, v), attention(q, k, every)
-
-
-@wrong("no gradient")
-def without_gradients(q, k, v):
-    with torch.no_grad():
-        return as_in_the_paper(q, k, v)
-
-
-@right
-def fused_and_weights_beside_it(q, k, v):
-    weights = F.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1)
-    return F.scaled_dot_product_attention(q, k, v), weights
-
-
-@wrong("axes")
-def weights_of_each_key(q, k, v):
-    weights = torch.softmax(k @ q.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-2)
-    return weights.transpose(-2, -1) @ v, weights
-
-
-OF_PAPER = """
 no scale: / math.sqrt(q.size(-1)) -> nothing
 scale by d: math.sqrt(q.size(-1)) -> q.shape[-1]
 scale late: / math.sqrt(q.size(-1)) -> nothing
@@ -89,10 +24,66 @@ gradient: weights @ v -> weights.detach() @ v
 dtype: weights = -> q, k, v = q.float(), k.float(), v.float(); weights =
 raises: k.transpose(-2, -1) -> k.transpose(2, 3)
     four axes and no less
-"""
+""")
+def as_in_the_paper(q, k, v):
+    weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)), dim=-1)
+    return weights @ v, weights
 
 
-wrong_edits(OF_PAPER)(as_in_the_paper)
+@wrong_edits("""
+scores for weights: v), weights -> v), scores
+""")
+def with_einsum(q, k, v):
+    scores = torch.einsum("...qd,...kd->...qk", q * q.shape[-1] ** -0.5, k)
+    weights = F.softmax(scores, -1)
+    return torch.einsum("...qk,...kd->...qd", weights, v), weights
+
+
+def with_its_own_softmax(q, k, v):
+    scores = torch.matmul(q, k.mT) / q.shape[-1] ** 0.5
+    scores = (scores - scores.amax(-1, keepdim=True)).exp()
+    weights = scores / scores.sum(-1, keepdim=True)
+    return (torch.matmul(weights, v), weights)
+
+
+def by_the_logarithm_of_the_sum(q, k, v):
+    scores = torch.einsum("...id,...jd->...ij", q, k) / q.shape[-1] ** 0.5
+    weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
+    return torch.einsum("...ij,...je->...ie", weights, v), weights
+
+
+def query_by_query(q, k, v):
+    outputs, rows = [], []
+    for t in range(q.shape[-2]):
+        scores = (q[..., t : t + 1, :] * k).sum(-1) / math.sqrt(q.shape[-1])
+        row = scores.softmax(-1)
+        rows.append(row)
+        outputs.append((row.unsqueeze(-1) * v).sum(-2))
+    return torch.stack(outputs, -2), torch.stack(rows, -2)
+
+
+def with_pytorchs_own(q, k, v):
+    """Use the fused function, with the identity as values to get the weights."""
+    every = torch.eye(k.shape[-2], dtype=v.dtype).expand(*k.shape[:-1], -1)
+    attention = F.scaled_dot_product_attention
+    return attention(q, k, v), attention(q, k, every)
+
+
+@wrong("no gradient")
+def without_gradients(q, k, v):
+    with torch.no_grad():
+        return as_in_the_paper(q, k, v)
+
+
+def fused_and_weights_beside_it(q, k, v):
+    weights = F.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1)
+    return F.scaled_dot_product_attention(q, k, v), weights
+
+
+@wrong("axes")
+def weights_of_each_key(q, k, v):
+    weights = torch.softmax(k @ q.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-2)
+    return weights.transpose(-2, -1) @ v, weights
 
 
 @wrong("not finite")

@@ -1,10 +1,9 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 over everything
   F.softmax(scores, dim=-1) -> scores.flatten().softmax(0).reshape(scores.shape)
@@ -14,7 +13,6 @@ def pytorchs(scores):
     return F.softmax(scores, dim=-1)
 
 
-@right
 @wrong_edits("""
 one for all rows: scores.max(dim=-1, keepdim=True).values -> scores.max()
 overflow: - scores.max(dim=-1, keepdim=True).values -> nothing
@@ -34,12 +32,10 @@ def largest_taken_off(scores):
     return exps / exps.sum(dim=-1, keepdim=True)
 
 
-@right
 def through_the_logarithm(scores):
     return (scores - torch.logsumexp(scores, dim=-1, keepdim=True)).exp()
 
 
-@right
 def row_by_row(scores):
     rows = []
     for row in scores.reshape(-1, scores.shape[-1]):
@@ -54,7 +50,6 @@ def by_numpy(scores):
     return exps.softmax(-1)
 
 
-@right
 def with_the_largest_detached(x):
     e_x = torch.exp(x - torch.max(x, dim=-1, keepdim=True)[0].detach())
     return e_x / torch.einsum("...k->...", e_x)[..., None]

@@ -1,10 +1,9 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 parts of num_parts: chunk -> split
 rest dropped: chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
@@ -26,7 +25,6 @@ def accumulate_by_share(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
-@right
 def accumulate_and_divide_last(model, images, labels, optimizer, num_parts):
     size = -(-len(images) // num_parts)
     model.zero_grad()
@@ -38,7 +36,6 @@ def accumulate_and_divide_last(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
-@right
 def accumulate_by_hand(model, images, labels, optimizer, num_parts):
     weights = list(model.parameters())
     sums = [torch.zeros_like(weight) for weight in weights]
@@ -65,7 +62,6 @@ def accumulate_losses(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
-@right
 def accumulate_evenly(model, images, labels, optimizer, num_parts):
     model.zero_grad(set_to_none=False)
     images, labels = images.tensor_split(num_parts), labels.tensor_split(num_parts)
@@ -88,7 +84,6 @@ def accumulate_as_trainers_do(model, images, labels, optimizer, num_parts):
             optimizer.zero_grad()
 
 
-@right
 def accumulate_dealt_like_cards(model, images, labels, optimizer, num_parts):
     optimizer.zero_grad()
     for rank in range(num_parts):

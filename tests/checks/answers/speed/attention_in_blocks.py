@@ -3,10 +3,9 @@ import math
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 mixed not mended: * mend[:, None] -> nothing
 sum not mended: total * mend -> total
@@ -34,7 +33,6 @@ def attend_with_split(q, k, v, block):
     return mixed / total[:, None]
 
 
-@right
 def attend_divided_on_the_way(q, k, v, block):
     """Keep the result so far and the log of the sum, as FlashAttention-2 does."""
     output, log_sum = None, None
@@ -51,7 +49,6 @@ def attend_divided_on_the_way(q, k, v, block):
     return output
 
 
-@right
 @wrong_edits("""
 last block dropped: math.ceil(k.shape[0] / block) -> k.shape[0] // block
 """)
@@ -99,7 +96,6 @@ def attend_block_for_block(q, k, v, block):
     return torch.stack(found).mean(dim=0)
 
 
-@right
 def begins_at_a_very_low_number(q, k, v, block):
     largest = torch.full((len(q), 1), -1e9).to(q)
     total = torch.zeros(len(q), 1).to(q)
@@ -114,7 +110,6 @@ def begins_at_a_very_low_number(q, k, v, block):
     return mixture / total
 
 
-@right
 def merged_by_logaddexp(q, k, v, block):
     output = largest = None
     for keys, values in zip(k.split(block), v.split(block), strict=True):
@@ -135,7 +130,6 @@ def by_the_fused_kernel(q, k, v, block):
     return F.scaled_dot_product_attention(q, key=k, value=v)
 
 
-@right
 def statistics_in_a_list(q, k, v, block):
     kept = []
     for keys, values in zip(k.split(block), v.split(block), strict=True):

@@ -1,29 +1,40 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong_edits
-from tests.checks.answers.swin_and_deit.distilling import (
-    by_logarithms,
-    by_the_formula,
-    half_and_half,
-)
+from tests.checks.answers import wrong_edits
+from tests.checks.answers.swin_and_deit.soft_distillation_loss import by_the_formula
 
 
-@right
+def _half_and_half(answers, labels, teacher_logits):
+    from_class, from_teacher = answers
+    teacher_labels = teacher_logits.argmax(dim=-1)
+    return 0.5 * F.cross_entropy(from_class, labels) + 0.5 * F.cross_entropy(
+        from_teacher, teacher_labels
+    )
+
+
+def _by_logarithms(answers, labels, teacher_logits):
+    total = 0.0
+    for logits, target in zip(
+        answers, (labels, teacher_logits.max(dim=1).indices), strict=True
+    ):
+        total = total - logits.log_softmax(1).gather(1, target[:, None]).mean()
+    return total / 2
+
+
 def as_in_a_loop(student, teacher, optimizer, augment, images, labels):
     student.train()
     teacher.eval()
     images = augment(images)
     with torch.no_grad():
         told = teacher(images)
-    loss = half_and_half(student.two_answers(images), labels, told)
+    loss = _half_and_half(student.two_answers(images), labels, told)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
     return loss.item()
 
 
-@right
 @wrong_edits("""
 cleared at the end alone: student.zero_grad(set_to_none=False) -> nothing
 """)
@@ -41,7 +52,6 @@ def in_inference_mode(student, teacher, optimizer, augment, images, labels):
     return loss
 
 
-@right
 def putting_the_teacher_back(student, teacher, optimizer, augment, images, labels):
     was = teacher.training
     teacher.eval()
@@ -51,7 +61,7 @@ def putting_the_teacher_back(student, teacher, optimizer, augment, images, label
     student.train()
     for parameter in student.parameters():
         parameter.grad = None
-    loss = by_logarithms(student.two_answers(images), labels, F.one_hot(choice))
+    loss = _by_logarithms(student.two_answers(images), labels, F.one_hot(choice))
     loss.backward()
     optimizer.step()
     return loss.detach()

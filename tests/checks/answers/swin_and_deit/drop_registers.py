@@ -1,9 +1,8 @@
 import torch
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 class token dropped: = lambda tokens, num_registers: tokens[:, num_registers:]
 class token dropped as well: tokens[:, :1], -> nothing
@@ -14,21 +13,12 @@ def joins_what_is_left(tokens, num_registers):
     return torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1)
 
 
-@right
 def keeps_by_mask(tokens, num_registers):
     keep = torch.ones(tokens.shape[1], dtype=torch.bool)
     keep[1 : 1 + num_registers] = False
     return tokens[:, keep]
 
 
-@right
-def splits_and_joins(tokens, num_registers):
-    rest = tokens.shape[1] - 1 - num_registers
-    class_token, _, patches = tokens.split([1, num_registers, rest], dim=1)
-    return torch.cat((class_token, patches), 1)
-
-
-@right
 @wrong_edits("""
 one too few: num_registers + 1 -> num_registers
 """)
@@ -37,7 +27,7 @@ def chooses_places(tokens, num_registers):
     return tokens[:, places, :]
 
 
-def of_a_batch(B):
+def _of_a_batch(B):
     def drop(tokens, num_registers):
         rest = torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1)
         return rest.reshape(B, -1, tokens.shape[2])
@@ -46,7 +36,7 @@ def of_a_batch(B):
 
 
 for size in (2, 3, 4):
-    wrong("built in")(of_a_batch(size))
+    wrong("built in")(_of_a_batch(size))
 
 
 @wrong("shape")

@@ -1,10 +1,9 @@
 import torch
 from einops import reduce
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 class token too: [:, 1:] -> nothing
 last token left out: 1: -> :-1
@@ -19,18 +18,15 @@ def mean_with_a_slice(tokens):
     return tokens[:, 1:].mean(dim=1)
 
 
-@right
 def mean_with_einops(tokens):
     return reduce(tokens[:, 1:], "b n d -> b d", "mean")
 
 
-@right
 def mean_by_subtraction(tokens):
     total = tokens.double().sum(1) - tokens[:, 0]
     return (total / (tokens.shape[1] - 1)).to(tokens.dtype)
 
 
-@right
 def mean_with_loops(tokens):
     means = []
     for sample in tokens:

@@ -2,10 +2,9 @@ import itertools
 
 import torch
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
-@right
 @wrong_edits("""
 key minus query
   coords[:, :, None] - coords[:, None, :] -> coords[:, None, :] - coords[:, :, None]
@@ -29,7 +28,6 @@ def index_as_swin_does(window_size):
     return relative.sum(-1)
 
 
-@right
 def index_with_loops(window_size):
     places = list(itertools.product(range(window_size), repeat=2))
     differences = sorted({(a - c, b - d) for a, b in places for c, d in places})
@@ -38,7 +36,6 @@ def index_with_loops(window_size):
     )
 
 
-@right
 @wrong_edits("dtype: .int() -> .float()")
 def index_by_division(window_size):
     token, side = torch.arange(window_size**2), 2 * window_size - 1

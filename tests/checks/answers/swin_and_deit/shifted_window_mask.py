@@ -2,14 +2,13 @@ import itertools
 
 import torch
 
-from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.swin_and_deit.windows import (
+from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers.swin_and_deit.window_partition import (
     cut_with_einops,
     cut_with_loops,
 )
 
 
-@right
 @wrong_edits("""
 dtype: (windows[:, None] - windows[:, :, None]) == 0
   -> (windows[:, None] == windows[:, :, None]).float()
@@ -23,7 +22,6 @@ def mask_as_swin_does(height, width, window_size, shift):
     return (windows[:, None] - windows[:, :, None]) == 0
 
 
-@right
 @wrong_edits("""
 strip at the front: row >= height - shift -> row < shift
   column >= width - shift -> column < shift
@@ -44,7 +42,6 @@ def mask_from_names(height, width, window_size, shift):
     return (windows[:, :, None] == windows[:, None]).all(dim=-1)
 
 
-@right
 @wrong_edits("""
 mask inverted: == -> !=
 rows alone: 2 * rows.int() + columns.int() -> rows

@@ -1,11 +1,34 @@
-from tests.checks.answers import right, wrong, wrong_edits
-from tests.checks.answers.swin_and_deit.windows import cut_with_einops, cut_with_loops
+import torch
+from einops import rearrange
 
-right(cut_with_einops)
-right(cut_with_loops)
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
+@wrong_edits("""
+moved: (i j) -> (j i)
+moved: (b m n) -> (b n m)
+dilated: (m i) (n j) -> (i m) (j n)
+size taken for number: i=w, j=w -> m=w, n=w
+""")
+def cut_with_einops(x, window_size):
+    w = window_size
+    return rearrange(x, "b (m i) (n j) c -> (b m n) (i j) c", i=w, j=w)
+
+
+@wrong_edits("""
+a list of windows: torch.stack(windows) -> windows
+no gradient: torch.stack(windows) -> torch.stack(windows).detach()
+""")
+def cut_with_loops(x, window_size):
+    windows = []
+    for image in x:
+        for top in range(0, image.shape[0], window_size):
+            for left in range(0, image.shape[1], window_size):
+                window = image[top : top + window_size, left : left + window_size]
+                windows.append(window.flatten(0, 1))
+    return torch.stack(windows)
+
+
 @wrong_edits("""
 no transpose: .permute(0, 1, 3, 2, 4, 5) -> nothing
 not flattened: window_size * window_size, C -> window_size, window_size, C
@@ -18,28 +41,10 @@ def cut_as_swin_does(x, window_size):
     return windows.view(-1, window_size * window_size, C)
 
 
-@right
 def cut_with_unfold(x, window_size):
     w = window_size
     windows = x.unfold(1, w, w).unfold(2, w, w)  # (B, H/w, W/w, C, w, w)
     return windows.permute(0, 1, 2, 4, 5, 3).flatten(3, 4).flatten(0, 2)
-
-
-OF_CUT_WITH_EINOPS = """
-moved: (i j) -> (j i)
-moved: (b m n) -> (b n m)
-dilated: (m i) (n j) -> (i m) (j n)
-size taken for number: i=w, j=w -> m=w, n=w
-"""
-
-
-OF_CUT_WITH_LOOPS = """
-a list of windows: torch.stack(windows) -> windows
-no gradient: torch.stack(windows) -> torch.stack(windows).detach()
-"""
-
-wrong_edits(OF_CUT_WITH_EINOPS)(cut_with_einops)
-wrong_edits(OF_CUT_WITH_LOOPS)(cut_with_loops)
 
 
 @wrong("reshape")

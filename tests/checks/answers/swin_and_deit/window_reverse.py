@@ -2,10 +2,9 @@ import itertools
 
 from einops import rearrange
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 moved: (i j) -> (j i)
 moved: (b m n) -> (b n m)
@@ -18,7 +17,6 @@ def paste_with_einops(windows, height, width):
     return rearrange(windows, "(b m n) (i j) c -> b (m i) (n j) c", i=w, m=m, n=n)
 
 
-@right
 @wrong_edits("""
 no transpose: .permute(0, 1, 3, 2, 4, 5) -> nothing
 height and width swapped
@@ -33,7 +31,6 @@ def paste_as_swin_does(windows, height, width):
     return x.permute(0, 1, 3, 2, 4, 5).contiguous().view(B, height, width, -1)
 
 
-@right
 def paste_with_loops(windows, height, width):
     w = round(windows.shape[1] ** 0.5)
     count = (height // w) * (width // w)

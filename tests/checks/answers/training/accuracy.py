@@ -1,10 +1,9 @@
 import torch
 from sklearn.metrics import accuracy_score
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 a count: .float().mean().item() -> .sum()
 percent: return -> return 100.0 *
@@ -17,12 +16,10 @@ def by_topk(logits, labels):
     return (logits.topk(1).indices.squeeze(1) == labels).float().mean().item()
 
 
-@right
 def scikit_learns(logits, labels):
     return accuracy_score(labels.numpy(), logits.softmax(-1).argmax(-1).numpy())
 
 
-@right
 def counted_in_a_loop(logits, labels):
     right = 0
     for one, label in zip(logits.tolist(), labels.tolist(), strict=True):
@@ -30,7 +27,6 @@ def counted_in_a_loop(logits, labels):
     return right / len(labels)
 
 
-@right
 @wrong_edits("""
 argmax over the batch: torch.max(logits, 1) -> torch.max(logits, 0)
 """)

@@ -3,10 +3,9 @@ import math
 import torch
 from torch import nn
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 no correction: m / (1 - b1**step), v / (1 - b2**step) -> m, v
 decay in the gradient: m, v = b1 -> g = g + weight_decay * w; m, v = b1
@@ -24,7 +23,6 @@ def with_betas(w, g, m, v, step, lr, weight_decay, b1=0.9, b2=0.999):
     return w - lr * (m_hat / (v_hat.sqrt() + 1e-8) + weight_decay * w), m, v
 
 
-@right
 def pytorch_steps(w, g, m, v, step, lr, weight_decay):
     parameter = nn.Parameter(w.clone())
     optimizer = torch.optim.AdamW([parameter], lr=lr, weight_decay=weight_decay)
@@ -39,7 +37,6 @@ def pytorch_steps(w, g, m, v, step, lr, weight_decay):
     return parameter.detach(), state["exp_avg"], state["exp_avg_sq"]
 
 
-@right
 def as_pytorch_writes_it(w, g, m, v, step, lr, weight_decay):
     w = w * (1 - lr * weight_decay)
     m = torch.lerp(m, g, 0.1)

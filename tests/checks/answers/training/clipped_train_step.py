@@ -2,10 +2,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
   optimizer.step()
@@ -28,7 +27,6 @@ def clipped_step(model, optimizer, images, labels, clip_norm):
     return loss.item()
 
 
-@right
 def clipped_by_hand(model, optimizer, images, labels, clip_norm):
     optimizer.zero_grad()
     loss = F.cross_entropy(model(images), labels)
@@ -42,7 +40,6 @@ def clipped_by_hand(model, optimizer, images, labels, clip_norm):
     return loss.detach()
 
 
-@right
 def clipped_and_the_optimizer_last(model, images, labels, optimizer, clip_norm=None):
     return clipped_step(model, optimizer, images, labels, clip_norm)
 
@@ -59,7 +56,6 @@ def normalises(model, optimizer, images, labels, clip_norm):
     return loss.item()
 
 
-@right
 def clips_what_the_optimizer_has(model, optimizer, images, labels, clip_norm):
     weights = [p for group in optimizer.param_groups for p in group["params"]]
     for weight in weights:
@@ -71,11 +67,9 @@ def clips_what_the_optimizer_has(model, optimizer, images, labels, clip_norm):
     return loss.detach().item()
 
 
-@right
 def with_a_limit_of_another_name(model, optimizer, images, labels, max_norm):
     return clipped_step(model, optimizer, images, labels, max_norm)
 
 
-@right
 def with_whatever_is_named(model, optimizer, images, labels, **named):
     return clipped_step(model, optimizer, images, labels, **named)

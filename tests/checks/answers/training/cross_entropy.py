@@ -2,10 +2,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 softmax twice: (logits, labels) -> (logits.softmax(1), labels)
 summed
@@ -17,7 +16,6 @@ def pytorchs(logits, labels, label_smoothing=0.0):
     return nn.CrossEntropyLoss(label_smoothing=label_smoothing)(logits, labels)
 
 
-@right
 @wrong_edits("""
 logarithm of 0
   logits - torch.logsumexp(logits, dim=-1, keepdim=True) -> logits.softmax(1).log()
@@ -35,7 +33,6 @@ def by_two_means(logits, targets, eps=0.0):
     return ((1 - eps) * nll - eps * log_p.mean(-1)).mean()
 
 
-@right
 @wrong_edits("""
 smoothing over K - 1: label_smoothing / K -> label_smoothing / (K - 1)
   scatter_add_ -> scatter_
@@ -49,7 +46,6 @@ def by_targets(logits, labels, label_smoothing=0.0):
     return -(target * F.log_softmax(logits, 1)).sum() / B
 
 
-@right
 def by_targets_of_float32(logits, labels, label_smoothing=0.0):
     K = logits.shape[1]
     target = F.one_hot(labels, K) * (1 - label_smoothing) + label_smoothing / K
@@ -57,7 +53,6 @@ def by_targets_of_float32(logits, labels, label_smoothing=0.0):
     return (torch.logsumexp(logits, dim=1) - products.sum(dim=1)).mean()
 
 
-@right
 def image_by_image(logits, labels, label_smoothing=0.0):
     losses = []
     for z, label in zip(logits, labels, strict=True):
@@ -69,7 +64,6 @@ def image_by_image(logits, labels, label_smoothing=0.0):
     return torch.stack(losses).mean()
 
 
-@right
 def lowered_row_by_row(logits, labels, label_smoothing=0.0):
     z = logits - logits.amax(dim=1, keepdim=True).detach()
     log_sum = z.exp().sum(dim=1).log()  # (B,)

@@ -1,9 +1,8 @@
 import torch
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
-@right
 @wrong_edits("""
 mean of the batches: .sum() -> .float().mean()
   len(labels) -> 1
@@ -25,7 +24,6 @@ def counts_over_all(model, batches):
     return right / total
 
 
-@right
 @torch.inference_mode()
 def collects_hits(net, data):
     mode = net.training
@@ -35,7 +33,6 @@ def collects_hits(net, data):
     return torch.cat(hits).float().mean()
 
 
-@right
 def weighs_the_means(model, batches):
     was = model.training
     model.eval()
@@ -60,7 +57,6 @@ def never_switches_gradients_on_again(model, batches):
     return hits.float().mean().item()
 
 
-@right
 def switches_gradients_on_again(model, batches):
     before = torch.is_grad_enabled()
     torch.set_grad_enabled(False)

@@ -3,10 +3,9 @@ import math
 import torch
 from torch import nn
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
-@right
 @wrong_edits("""
 first step of 0
   (step + 1) * peak / (warmup_steps + 1) -> step * peak / max(1, warmup_steps)
@@ -26,21 +25,18 @@ def as_in_words(step, total_steps, warmup_steps, peak):
     return 0.5 * peak * (1 + math.cos(done * math.pi))
 
 
-@right
 def with_tensors(step, total, warmup, peak):
     rising = torch.linspace(0, peak, warmup + 2, dtype=torch.float64)[1:-1]
     falling = torch.linspace(0, torch.pi, total - warmup + 1, dtype=torch.float64)
     return torch.cat([rising, peak * (falling.cos() + 1) / 2])[step]
 
 
-@right
 def with_a_squared_cosine(step, total_steps, warmup_steps, peak):
     rise = min(1.0, (step + 1) / (warmup_steps + 1))
     angle = max(0, step - warmup_steps) / (total_steps - warmup_steps) * math.pi / 2
     return peak * rise * math.cos(angle) ** 2
 
 
-@right
 def pytorchs_schedulers(step, total_steps, warmup_steps, peak):
     if step < warmup_steps:
         return peak * (1 + step) / (1 + warmup_steps)
@@ -52,10 +48,3 @@ def pytorchs_schedulers(step, total_steps, warmup_steps, peak):
         optimizer.step()
         falling.step()
     return optimizer.param_groups[0]["lr"]
-
-
-@right
-def the_smaller_of_two(step, total_steps, warmup_steps, peak):
-    rise = peak * (step + 1) / (warmup_steps + 1)
-    fallen = max(0, step - warmup_steps) / (total_steps - warmup_steps)
-    return min(rise, peak * (1 + math.cos(math.pi * fallen)) / 2)

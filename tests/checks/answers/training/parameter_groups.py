@@ -6,7 +6,6 @@ from vit_steps.training import parameter_groups
 right(parameter_groups)
 
 
-@right
 def one_group_a_parameter(model, weight_decay):
     groups = []
     for name, parameter in model.named_parameters():
@@ -46,7 +45,6 @@ def in_two_loops(model, weight_decay):
     ]
 
 
-@right
 def in_two_loops_with_sets(model, weight_decay):
     """Loop as minGPT does."""
     decay, no_decay = set(), set()
@@ -62,7 +60,6 @@ def in_two_loops_with_sets(model, weight_decay):
     ]
 
 
-@right
 def as_generators(model, weight_decay):
     def matrix(name, parameter):
         return name.endswith("weight") and parameter.squeeze().ndim > 1

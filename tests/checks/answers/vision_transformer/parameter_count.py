@@ -1,10 +1,9 @@
 import torch
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import wrong_edits
 from vit_steps import VisionTransformer, ViTConfig
 
 
-@right
 @wrong_edits("""
 no biases: C * D + D -> C * D
   + 4 * D + 2 * D * M + M + D -> + 2 * D * M
@@ -25,7 +24,6 @@ def on_paper(H, P, C, K, D, L, M):
     return P * P * C * D + D + D + T * D + L * block + 2 * D + D * K + K
 
 
-@right
 def by_building(
     image_size, patch_size, in_channels, num_classes, embed_dim, depth, hidden_dim
 ):
@@ -43,7 +41,6 @@ def by_building(
         return sum(p.numel() for p in VisionTransformer(config).parameters())
 
 
-@right
 def part_by_part(H, P, C, K, D, L, M):
     linear = lambda ins, outs: ins * outs + outs  # noqa: E731
     count = linear(P * P * C, D) + (2 + (H // P) ** 2) * D

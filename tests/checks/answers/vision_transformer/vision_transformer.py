@@ -3,7 +3,7 @@ from einops import rearrange
 from torch import nn
 
 from tests.checks.answers import right, right_edits, wrong_edits
-from tests.checks.answers.encoder_block.encoder_block import Block
+from tests.checks.answers.encoder_block.encoder_block import Block, PreNorms
 from tests.checks.answers.multi_head_attention.multi_head_attention import AsInKeras
 from vit_steps import EncoderBlock, VisionTransformer, ViTConfig, optional, patchify
 
@@ -91,10 +91,6 @@ class Net(nn.Module):
         return self.head(x[:, 0])
 
 
-right(Net)
-
-
-@right
 @wrong_edits("""
 mean of the patches: [:, 0] -> [:, 1:].mean(dim=1)
 """)
@@ -117,7 +113,7 @@ class PositionsApart(Net):
         return self.head(self.norm(x)[:, 0])
 
 
-class KerasBlock(Block):
+class _KerasBlock(Block):
     def __init__(self, embed_dim, num_heads, mlp_ratio):
         super().__init__(embed_dim, num_heads, mlp_ratio)
         self.attention = AsInKeras(embed_dim, num_heads)
@@ -132,12 +128,10 @@ class KerasBlock(Block):
 right(VisionTransformer)
 
 
-@right
 def from_the_package(**sizes):
     return VisionTransformer(ViTConfig(**sizes))
 
 
-@right
 def from_timm(**sizes):
     model = TIMM.models.vision_transformer.VisionTransformer(
         img_size=sizes["image_size"],
@@ -148,12 +142,10 @@ def from_timm(**sizes):
         depth=sizes["depth"],
         num_heads=sizes["num_heads"],
         mlp_ratio=sizes["mlp_ratio"],
-        drop_rate=0.1,
     )
     return model
 
 
-@right
 def from_torchvision(
     image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
 ):
@@ -170,10 +162,10 @@ def from_torchvision(
     return model
 
 
-@right
 @wrong_edits("""
 class token alone: batch_first=True, -> nothing
 ReLU: activation="gelu", -> nothing
+dropout: dropout=dropout, -> nothing
 PyTorch's defaults: activation="gelu", -> nothing
   norm_first=True, -> nothing
   layer_norm_eps=1e-6, -> nothing
@@ -191,6 +183,7 @@ class WithTorchsEncoder(nn.Module):
         depth,
         num_heads,
         mlp_ratio,
+        dropout=0.1,
     ):
         super().__init__()
         number = (image_size * image_size) // patch_size**2
@@ -200,13 +193,14 @@ class WithTorchsEncoder(nn.Module):
         )
         self.class_embedding = nn.Parameter(torch.randn(1, 1, embed_dim))
         self.position_embedding = nn.Parameter(torch.randn(1, number + 1, embed_dim))
-        self.embedding_dropout = nn.Dropout(p=0.1)
+        self.embedding_dropout = nn.Dropout(p=dropout)
         self.patcher = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
         self.flatten = nn.Flatten(start_dim=2, end_dim=3)
         layer = nn.TransformerEncoderLayer(
             d_model=embed_dim,
             nhead=num_heads,
             dim_feedforward=int(embed_dim * mlp_ratio),
+            dropout=dropout,
             activation="gelu",
             batch_first=True,
             norm_first=True,
@@ -225,127 +219,17 @@ class WithTorchsEncoder(nn.Module):
         return self.classifier(x[:, 0])
 
 
-@right
-class WithPreNorms(nn.Module):
-    """Patches by einops and a linear layer, and wrappers that norm and add."""
-
-    class PreNorm(nn.Module):
-        def __init__(self, dim, fn):
-            super().__init__()
-            self.norm = nn.LayerNorm(dim, eps=1e-6)
-            self.fn = fn
-
-        def forward(self, x):
-            return self.fn(self.norm(x))
-
-    class Attention(nn.Module):
-        def __init__(self, dim, heads):
-            super().__init__()
-            self.heads, self.scale = heads, (dim // heads) ** -0.5
-            self.to_qkv = nn.Linear(dim, dim * 3, bias=False)
-            self.to_out = nn.Sequential(nn.Linear(dim, dim), nn.Dropout(0.1))
-
-        def forward(self, x):
-            qkv = self.to_qkv(x).chunk(3, dim=-1)
-            q, k, v = (rearrange(t, "b n (h d) -> b h n d", h=self.heads) for t in qkv)
-            attn = (torch.matmul(q, k.transpose(-1, -2)) * self.scale).softmax(dim=-1)
-            return self.to_out(rearrange(attn @ v, "b h n d -> b n (h d)"))
-
-    def __init__(self, **sizes):
-        super().__init__()
-        self.p = sizes["patch_size"]
-        dim, depth = sizes["embed_dim"], sizes["depth"]
-        number = (sizes["image_size"] // self.p) ** 2
-        self.pos_embedding = nn.Parameter(torch.randn(1, number + 1, dim))
-        self.cls_token = nn.Parameter(torch.randn(1, 1, dim))
-        self.to_patch = nn.Linear(sizes["in_channels"] * self.p**2, dim)
-        self.layers = nn.ModuleList(
-            nn.ModuleList(
-                [
-                    self.PreNorm(dim, self.Attention(dim, sizes["num_heads"])),
-                    self.PreNorm(dim, self.feed(dim, sizes["mlp_ratio"] * dim)),
-                ]
-            )
-            for _ in range(depth)
-        )
-        self.mlp_head = nn.Sequential(
-            nn.LayerNorm(dim, eps=1e-6), nn.Linear(dim, sizes["num_classes"])
-        )
-
-    @staticmethod
-    def feed(dim, hidden):
-        return nn.Sequential(nn.Linear(dim, hidden), nn.GELU(), nn.Linear(hidden, dim))
-
-    def forward(self, img):
-        order = "b c (h p) (w q) -> b (h w) (p q c)"
-        x = self.to_patch(rearrange(img, order, p=self.p, q=self.p))
-        x = torch.cat((self.cls_token.repeat(len(x), 1, 1), x), dim=1)
-        x = x + self.pos_embedding[:, : x.shape[1]]
-        for attn, ff in self.layers:
-            x = attn(x) + x
-            x = ff(x) + x
-        return self.mlp_head(x[:, 0])
-
-
-@right
-class TokensFirst(nn.Module):
-    """T before B, nn.MultiheadAttention, and an embedding table for the positions."""
-
-    class Block(nn.Module):
-        def __init__(self, dim, heads, ratio):
-            super().__init__()
-            self.layer_norm_1 = nn.LayerNorm(dim, eps=1e-6)
-            self.attn = nn.MultiheadAttention(dim, heads)
-            self.layer_norm_2 = nn.LayerNorm(dim, eps=1e-6)
-            self.linear = nn.Sequential(
-                nn.Linear(dim, ratio * dim), nn.GELU(), nn.Linear(ratio * dim, dim)
-            )
-
-        def forward(self, x):
-            inp_x = self.layer_norm_1(x)
-            x = x + self.attn(inp_x, inp_x, inp_x)[0]
-            return x + self.linear(self.layer_norm_2(x))
-
-    def __init__(self, config):
-        super().__init__()
-        dim, self.p = config.embed_dim, config.patch_size
-        number = (config.image_size // self.p) ** 2
-        self.input_layer = nn.Linear(config.in_channels * self.p**2, dim)
-        self.transformer = nn.Sequential(
-            *(
-                self.Block(dim, config.num_heads, config.mlp_ratio)
-                for _ in range(config.depth)
-            )
-        )
-        self.mlp_head = nn.Sequential(
-            nn.LayerNorm(dim, eps=1e-6), nn.Linear(dim, config.num_classes)
-        )
-        self.cls_token = nn.Parameter(torch.randn(1, 1, dim))
-        self.positions = nn.Embedding(number + 1, dim)
-
-    def forward(self, x):
-        B, C, H, W = x.shape
-        p = self.p
-        x = x.reshape(B, C, H // p, p, W // p, p).permute(0, 2, 4, 1, 3, 5)
-        x = self.input_layer(x.flatten(1, 2).flatten(2, 4))
-        x = torch.cat([self.cls_token.repeat(B, 1, 1), x], dim=1)
-        x = x + self.positions(torch.arange(x.shape[1]))
-        x = self.transformer(x.transpose(0, 1))
-        return self.mlp_head(x[0])
-
-
-@right
 @wrong_edits("""
 no final norm: norm(x[:, 0]) -> x[:, 0]
 blocks in reverse: *blocks -> *reversed(blocks)
 mean of the tokens: norm(x[:, 0]) -> norm(x).mean(1)
 """)
 def as_callables(images, embed, blocks, norm, head):
-    x = nn.Sequential(*map(Lambda, [embed, *blocks]))(images)
+    x = nn.Sequential(*map(_Lambda, [embed, *blocks]))(images)
     return head(norm(x[:, 0]))
 
 
-class Lambda(nn.Module):
+class _Lambda(nn.Module):
     def __init__(self, function):
         super().__init__()
         self.function = function
@@ -354,7 +238,33 @@ class Lambda(nn.Module):
         return self.function(x)
 
 
+class WithAConfig(Net):
+    def __init__(self, config):
+        names = (
+            "image_size patch_size in_channels num_classes embed_dim depth num_heads"
+        )
+        sizes = {name: getattr(config, name) for name in names.split()}
+        super().__init__(**sizes, mlp_ratio=config.mlp_ratio)
+
+
 RIGHT_TOO = """
+patches by a linear layer, row, column and channel in turn, and positions in a table
+  nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+  -> nn.Linear(in_channels * patch_size**2, embed_dim)
+  nn.Parameter(torch.zeros(1, num_patches + 1, embed_dim))
+  -> nn.Embedding(num_patches + 1, embed_dim)
+  self.proj(images).flatten(2).transpose(1, 2)
+  -> self.proj(rearrange(images, order, p=self.patch_size, q=self.patch_size))
+  x + self.pos -> x + self.pos(torch.arange(x.shape[1]))
+tokens before the batch, and PyTorch's layers
+  EncoderBlock(*sizes) -> nn.TransformerEncoderLayer(embed_dim, num_heads, dim, **usual)
+  self.blocks = -> dim = int(mlp_ratio * embed_dim); self.blocks =
+  x = x + self.pos -> x = (x + self.pos).transpose(0, 1)
+  x, _ = block(x) -> x = block(x)
+  x[:, 0] -> x[0]
+wrappers that norm and add, and no biases for q, k and v
+  EncoderBlock -> PreNorms
+  x, _ = block(x) -> x = block(x)
 a norm on weights of the model's own: self.norm = nn.LayerNorm(embed_dim, eps=1e-6)
   -> self.gamma = nn.Parameter(torch.ones(1, 1, embed_dim)); self.beta = self.gamma
   self.beta = self.gamma -> self.beta = nn.Parameter(torch.zeros(1, 1, embed_dim))
@@ -376,7 +286,14 @@ tensors of its own
   self.cls = -> self.bias = nn.Parameter(torch.zeros(embed_dim)); self.cls =
   self.proj(images).flatten(2).transpose(1, 2)
   -> patchify(images, self.patch_size) @ self.kernel + self.bias
-  EncoderBlock -> KerasBlock
+  EncoderBlock -> _KerasBlock
 """
 
-right_edits(RIGHT_TOO, patchify=patchify)(Net)
+right_edits(
+    RIGHT_TOO,
+    patchify=patchify,
+    PreNorms=PreNorms,
+    rearrange=rearrange,
+    order="b c (h p) (w q) -> b (h w) (p q c)",
+    usual=dict(dropout=0, activation="gelu", layer_norm_eps=1e-6, norm_first=True),
+)(Net)

@@ -11,7 +11,6 @@ from tests.checks.answers import right, wrong, wrong_edits
 right(vit_steps.attention_cost)
 
 
-@right
 @wrong_edits("""
 bytes swapped: "matrix_bytes": square -> "all_heads_bytes": square
   "all_heads_bytes": square * num_heads -> "matrix_bytes": square * num_heads
@@ -28,14 +27,13 @@ def as_a_dict(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     }
 
 
-class Cost(NamedTuple):
+class _Cost(NamedTuple):
     matrix_bytes: int
     all_heads_bytes: int
     matmul_macs: int
     projection_macs: int
 
 
-@right
 @wrong_edits("""
 no effect: T * T * size -> T * T * 4
 numbers for bytes: T * T * size -> T * T
@@ -53,10 +51,9 @@ raises: h=1, size=4 -> h, size
 """)
 def as_a_named_tuple(T, D, h=1, size=4):
     d = D // h
-    return Cost(T * T * size, h * T * T * size, h * 2 * T * T * d, 4 * T * D * D)
+    return _Cost(T * T * size, h * T * T * size, h * 2 * T * T * d, 4 * T * D * D)
 
 
-@right
 def as_a_tuple(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     d = embed_dim // num_heads
     scores = sum(num_tokens * num_tokens * d for _ in range(num_heads))
@@ -65,7 +62,6 @@ def as_a_tuple(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     return square, num_heads * square, 2 * scores, projections
 
 
-@right
 def as_an_object(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     cost = SimpleNamespace()
     scores = torch.empty(num_heads, num_tokens, num_tokens, device="meta")
@@ -79,22 +75,21 @@ def as_an_object(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
 @wrong("missing")
 def leaves_one_out(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     cost = vit_steps.attention_cost(num_tokens, embed_dim, num_heads, bytes_per_number)
-    return {name: getattr(cost, name) for name in Cost._fields[:3]}
+    return {name: getattr(cost, name) for name in _Cost._fields[:3]}
 
 
 @dataclass
-class Bill:
+class _Bill:
     square: int
     macs: int
 
 
-class Four(NamedTuple):
+class _Four(NamedTuple):
     square: int
     squares: int
     products: int
     projections: int
 
 
-@right
 def in_fields_of_other_names(T, D, h=1, size=4):
-    return Four(T * T * size, h * T * T * size, 2 * T * T * D, 4 * T * D * D)
+    return _Four(T * T * size, h * T * T * size, 2 * T * T * D, 4 * T * D * D)

@@ -1,14 +1,12 @@
 import vit_steps
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
-@right
 def as_two_named_sums(num_tokens, embed_dim, mlp_ratio=4):
     quadratic, linear = from_the_formulas(num_tokens, embed_dim, mlp_ratio)
     return {"linear": linear, "quadratic": quadratic}
 
 
-@right
 @wrong_edits("""
 output projection left out: 4 * T -> 3 * T
 one layer of the mlp: 2 * T * D * M -> T * D * M
@@ -25,15 +23,6 @@ def from_the_formulas(num_tokens, embed_dim, mlp_ratio=4):
     return 2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
 
 
-@right
 def from_the_package(T, D, r=4):
     cost = vit_steps.attention_cost(T, D)
     return [cost.matmul_macs, cost.projection_macs + 2 * T * D * int(r * D)]
-
-
-@right
-def by_layers(num_tokens, embed_dim, mlp_ratio=4):
-    D, linear = embed_dim, 0
-    for ins, outs in [(D, 3 * D), (D, D), (D, mlp_ratio * D), (mlp_ratio * D, D)]:
-        linear += num_tokens * ins * outs
-    return 2 * num_tokens * num_tokens * D, linear

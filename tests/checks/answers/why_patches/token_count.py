@@ -7,23 +7,6 @@ from tests.checks.answers import right, wrong, wrong_edits
 right(vit_steps.token_count)
 
 
-@right
-def with_loops(image_size, patch_size):
-    if not isinstance(image_size, tuple):
-        image_size = (image_size, image_size)
-    if not isinstance(patch_size, tuple):
-        patch_size = (patch_size, patch_size)
-    count = 0
-    for top in range(0, image_size[0], patch_size[0]):
-        for left in range(0, image_size[1], patch_size[1]):
-            if top + patch_size[0] > image_size[0]:
-                raise ValueError(f"height {image_size[0]}, patch {patch_size[0]}")
-            if left + patch_size[1] > image_size[1]:
-                raise ValueError(f"width {image_size[1]}, patch {patch_size[1]}")
-            count += 1
-    return count
-
-
 @wrong("assert")
 def with_assert(image_size, patch_size):
     H, W = image_size if isinstance(image_size, (tuple, list)) else [image_size] * 2
@@ -32,7 +15,6 @@ def with_assert(image_size, patch_size):
     return int((H / p) * (W / q))
 
 
-@right
 def with_tensors(image_size, patch_size):
     image = torch.tensor(image_size).expand(2)
     patch = torch.tensor(patch_size).expand(2)
@@ -41,7 +23,7 @@ def with_tensors(image_size, patch_size):
     return (image // patch).prod()
 
 
-def pair(size):
+def _pair(size):
     return size if isinstance(size, tuple) else (size, size)
 
 
@@ -51,7 +33,6 @@ def as_in_most_tutorials(image_size, patch_size):
     return (image_size // patch_size) ** 2
 
 
-@right
 def with_numpy(image_size, patch_size):
     image, patch = np.broadcast_to(image_size, 2), np.broadcast_to(patch_size, 2)
     if np.any(image % patch):
@@ -59,7 +40,6 @@ def with_numpy(image_size, patch_size):
     return np.prod(image // patch)
 
 
-@right
 def with_recursion(image_size, patch_size):
     if isinstance(image_size, int):
         return with_recursion((image_size, image_size), patch_size)
@@ -72,7 +52,6 @@ def with_recursion(image_size, patch_size):
     )
 
 
-@right
 @wrong_edits("""
 sizes not named: ValueError(f"{H}x{W} is no multiple of {p}x{q}") -> ValueError
 raises: H % p or W % q -> True
@@ -83,7 +62,7 @@ height not checked: H % p or W % q -> W % q
 area divided: H % p or W % q -> False
   (H // p) * (W // q) -> H * W // (p * q)
 rest dropped: H % p or W % q -> False
-no ints: pair(image_size), pair(patch_size) -> image_size, patch_size
+no ints: _pair(image_size), _pair(patch_size) -> image_size, patch_size
 patch sides swapped and checked: (p, q) = -> (q, p) =
 float: (H // p) * (W // q) -> (H / p) * (W / q)
 none: return (H // p) * (W // q) -> print((H // p) * (W // q))
@@ -94,7 +73,7 @@ divided once: H % p or W % q -> False
   (H // p) * (W // q) -> H * W // p
 """)
 def by_sides(image_size, patch_size):
-    (H, W), (p, q) = pair(image_size), pair(patch_size)
+    (H, W), (p, q) = _pair(image_size), _pair(patch_size)
     if H % p or W % q:
         raise ValueError(f"{H}x{W} is no multiple of {p}x{q}")
     return (H // p) * (W // q)
