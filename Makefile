@@ -28,7 +28,7 @@
 # make clean        remove what was built; .venv stays
 
 BIN := .venv/bin
-NB ?= notebooks/*.ipynb notebooks/side_roads/*.ipynb book/*.ipynb classroom/source/*.ipynb
+NB ?= notebooks/side_roads/*.ipynb notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 BUILT := _build/built
 # What npm writes last when it installs esbuild, TypeScript and ESLint.

@@ -152,12 +152,14 @@ def cnn_of_unequal_classes():
     return fit(CNN(), parts, 15), parts
 
 
+@cache
 def of_torchvision():
     parts = coloured(KNOWN.normalize)
     model = optional.torchvision().models.VisionTransformer
     return fit(model(16, 4, 3, 4, 32, 64, num_classes=10), parts, 8, 1e-3), parts
 
 
+@cache
 def of_timm_after_two_epochs():
     parts = coloured(KNOWN.normalize)
     model = optional.timm().models.VisionTransformer
@@ -471,10 +473,11 @@ def test_scores_that_are_nothing_or_too_large(factor):
 
 
 def test_attention_of_other_libraries_is_looked_at():
-    for module, part in (
-        (of_torchvision()[0], "self_attention.in_proj_weight"),
-        (of_timm_after_two_epochs()[0], "attn.qkv.weight"),
+    for sound, part in (
+        (of_torchvision, "self_attention.in_proj_weight"),
+        (of_timm_after_two_epochs, "attn.qkv.weight"),
     ):
+        module = copy.deepcopy(sound()[0])
         with torch.no_grad():
             for name, parameter in module.named_parameters():
                 if name.endswith(part):

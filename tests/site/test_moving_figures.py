@@ -13,8 +13,10 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.chromium import served
 from book.drawings.position_similarity import POWER
 from tests.conftest import ROOT, code_cells
+from tests.site.test_pages import HTML
 from tests.site.visit import NARROWEST, PHONE, WIDE, resize
 from vit_steps.attention import scaled_dot_product_attention
 from vit_steps.attention_maps import mask_patches
@@ -53,16 +55,48 @@ def figure_in(tab, address, name):
     return figure
 
 
+def without_the_rest(html, name):
+    """Return a chapter's page with nothing in its article but the cell of a figure."""
+    begin = html.rindex('<div class="cell ', 0, html.index(f"moving-{name}"))
+    depth = 0
+    for tag in re.compile(r"<(/?)div\b").finditer(html, begin):
+        depth += -1 if tag[1] else 1
+        if depth == 0:
+            break
+    cell = html[begin : html.index(">", tag.end()) + 1]
+    before, _, rest = html.partition('<article class="bd-article">')
+    article = f'{cell}<div style="height: 3000px"></div>'  # so that it scrolls
+    after = rest.partition("</article>")[2]
+    return f'{before}<article class="bd-article">{article}</article>{after}'
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory):
+    """The address of pages with one figure each, which open sooner than a chapter."""
+    folder = tmp_path_factory.mktemp("figures")
+    for beside in HTML.iterdir():
+        (folder / beside.name).symlink_to(beside)
+    (folder / "notebooks").unlink()
+    (folder / "notebooks").mkdir()
+    for name, chapter in CHAPTERS.items():
+        html = (HTML / f"{chapter}.html").read_text("utf-8")
+        page = folder / "notebooks" / f"{name}.html"
+        page.write_text(without_the_rest(html, name), "utf-8")
+    with served(folder) as address:
+        yield f"{address}notebooks/"
+
+
 @pytest.fixture
-def visit(visits, site):
-    """Return a function that opens a chapter at a figure; errors of its page fail."""
+def visit(visits, site, figures):
+    """Return a function that opens the page of a figure; errors of its page fail."""
     opened = []
 
     def at(name, size=WIDE, page=None, **options):
         opened.append(visits(**options))
         tab = opened[-1].tab
         resize(tab, size)
-        return figure_in(tab, f"{site}{page or CHAPTERS[name]}.html", name)
+        address = f"{site}{page}.html" if page else f"{figures}{name}.html"
+        return figure_in(tab, address, name)
 
     yield at
     for one in opened:
@@ -134,7 +168,8 @@ def is_a_still_picture(figure, name):
 
 @every_figure
 def test_without_scripts_it_is_a_still_picture(visit, name):
-    is_a_still_picture(visit(name, java_script_enabled=False), name)
+    figure = visit(name, page=CHAPTERS[name], java_script_enabled=False)
+    is_a_still_picture(figure, name)
 
 
 @pytest.fixture(scope="module", params=CHAPTERS)
@@ -179,9 +214,16 @@ def named(figure):
     return figure.locator(".vit-drawing").get_attribute("aria-label")
 
 
-@every_figure
-def test_its_name_is_short_and_says_its_state(visit, name):
-    figure = visit(name, reduced_motion="reduce")
+@pytest.fixture(scope="module", params=CHAPTERS)
+def calm(request, kept_visit, figures):
+    """A figure and its name, for a reader who wants no motion."""
+    one, name = kept_visit(reduced_motion="reduce"), request.param
+    yield figure_in(one.tab, f"{figures}{name}.html", name), name
+    assert one.errors == []
+
+
+def test_its_name_is_short_and_says_its_state(calm):
+    figure, name = calm
     seen = [named(figure)]
     for handle in figure.locator("[role=slider]").all():
         handle.focus()
@@ -326,9 +368,8 @@ def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
     assert slider.get_attribute("aria-valuetext") != before
 
 
-@every_figure
-def test_a_reader_who_wants_no_motion_gets_steps(visit, name):
-    figure = visit(name, reduced_motion="reduce")
+def test_a_reader_who_wants_no_motion_gets_steps(calm):
+    figure, _ = calm
     assert figure.get_by_role("button", name="Play").count() == 0
     moving = figure.evaluate(
         """f => [...f.querySelectorAll("[data-part]")].filter(

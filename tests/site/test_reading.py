@@ -49,6 +49,7 @@ def opened(tab, site):
 
 @pytest.fixture(scope="module", params=CHAPTERS)
 def desk(request, tab, site):
+    """A chapter, for tests that look at it in a window of their size."""
     resize(tab, WIDE)
     tab.goto(f"{site}{request.param}.html")
     tab.evaluate("document.fonts.ready")
@@ -66,6 +67,7 @@ LETTERS_A_LINE = """() => [...document.querySelectorAll('article section > p')]
 
 
 def test_a_line_of_prose_has_66_to_75_letters(desk):
+    resize(desk, WIDE)
     assert 66 <= median(desk.evaluate(LETTERS_A_LINE)) <= 75
 
 
@@ -116,10 +118,9 @@ FIRST_SCREEN = """() => {
 }"""
 
 
-@every_chapter
-def test_the_first_screen_shows_lead_question_and_picture(opened, chapter):
-    tab = opened(chapter, LOW)
-    lead, _, question, _, top, bottom = tab.evaluate(FIRST_SCREEN)
+def test_the_first_screen_shows_lead_question_and_picture(desk):
+    resize(desk, LOW)
+    lead, _, question, _, top, bottom = desk.evaluate(FIRST_SCREEN)
     assert lead < question < top
     seen = min(bottom, LOW["height"]) - top
     assert seen > min((bottom - top) / 2, 340), "most of it, or half a screen"
@@ -134,9 +135,9 @@ WIDTHS_OF_FIGURES = """() => [...document.querySelectorAll(
         figure.matches('.tall')])"""
 
 
-@every_chapter
-def test_figures_use_the_room_of_a_large_screen(opened, chapter):
-    for width, own, tall in opened(chapter, LARGE).evaluate(WIDTHS_OF_FIGURES):
+def test_figures_use_the_room_of_a_large_screen(desk):
+    resize(desk, LARGE)
+    for width, own, tall in desk.evaluate(WIDTHS_OF_FIGURES):
         if tall:
             assert own - 1 <= width <= 641
         else:
