@@ -1911,14 +1911,24 @@ def test_the_ring_turns_as_that_of_the_chapter(visit, bug):
     status = figure.get_by_role("status")
     for turn, expected in enumerate(states(own_first=bug)):
         assert held(figure) == expected
-        assert written(figure, "sent") == f"sent: {turn} of 6 pieces"
+        assert written(figure, "sent") == f"each sent: {turn} of 6 pieces"
         assert slider.get_attribute("aria-valuetext") == written(figure, "trip")
         if turn:
             bugged = ", with the bug" if bug else ""
             expect(status).to_contain_text(f"Turn {turn} of 6{bugged}: ")
+        if turn == 3:
+            pieces, _ = expected
+            one = next(rank for rank in range(4) if pieces[rank][0] == 1111)
+            other = next(rank for rank in range(4) if pieces[rank][1] == 2222)
+            said = f"Piece 0 is whole there, piece 1 in process {other}, and so on."
+            expect(status).to_contain_text(f": process {one} adds ")
+            expect(status).to_contain_text(said)
         press(figure, "Next")
-    said = "process 0 has 1, 20, 300 and 4000" if bug else "all four hold all four sums"
-    expect(status).to_contain_text(said)
+    last = expected[0]
+    assert last[0] == ([1, 20, 300, 4000] if bug else [1111, 2222, 3333, 4444])
+    assert last == [last[0]] * 4, "all four hold the same"
+    said = "1, 20, 300 and 4000, the same and wrong" if bug else "the same four sums"
+    expect(status).to_contain_text(f"all four hold {said}")
     press(figure, "With a bug")
     assert held(figure) == states()[0], "both begin at the start"
 
