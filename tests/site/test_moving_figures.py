@@ -14,7 +14,7 @@ import torch
 from playwright.sync_api import expect
 
 from book.drawings.position_similarity import POWER
-from tests.conftest import ROOT, code_cells
+from tests.conftest import ROOT, code_cells, read, tags
 from tests.site.visit import NARROWEST, PHONE, WIDE
 from vit_steps.attention import scaled_dot_product_attention
 from vit_steps.attention_maps import mask_patches
@@ -135,6 +135,17 @@ def is_a_still_picture(figure, name):
 @every_figure
 def test_without_scripts_it_is_a_still_picture(visit, name):
     is_a_still_picture(visit(name, java_script_enabled=False), name)
+
+
+@every_figure
+def test_in_a_notebook_a_link_leads_to_where_it_moves(name):
+    page = CHAPTERS[name]
+    cells = read(ROOT / f"{page}.ipynb").cells
+    shown = [i for i, cell in enumerate(cells) if f'drawing("{name}")' in cell.source]
+    figure, below = cells[shown[0]], cells[shown[0] + 1]
+    address = f"{page}.html#{figure.metadata.mystnb.figure.name})"
+    assert "remove-cell" in tags(below) and address in below.source
+    assert below.source.startswith("In a notebook this drawing stands still")
 
 
 @pytest.fixture(scope="module", params=CHAPTERS)
