@@ -1532,14 +1532,11 @@ def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_ste
     figure.page.touchscreen.tap(*spot(figure, "handle-patch", (2, 5), 8))
     figure.page.mouse.click(*spot(figure, "handle-head", (1, 0), 2))
     shown = weights[2][0, :, 0, 1:]  # (h, N), of block 3
-    share = 100 * shown[2, 21].item()
+    assert shown[2, 21] < 0.0005
     patch = figure.get_by_role("slider", name="patch that is followed")
-    said = re.fullmatch(
-        r"patch 21, with ([\d.]+) % of the attention in head 2",
-        patch.get_attribute("aria-valuetext"),
-    )
-    assert float(said[1]) == pytest.approx(share, abs=0.06)
-    assert f"head 2: the class token gives {said[1]} % of" in named(figure)
+    said = "patch 21, with under 0.1 % of the attention in head 2"
+    assert patch.get_attribute("aria-valuetext") == said
+    assert "head 2: the class token gives under 0.1 % of" in named(figure)
     assert named(figure).endswith("to patch 21.")
     for block, expected in ((2, shown[2]), (3, weights[3][0, :, 0, 1:].mean(dim=0))):
         path = drawn(figure)[f"ribbons-{block}"]["path"]

@@ -93,7 +93,7 @@ function start(figure) {
   const [rowCount, pitch, cellWidth] = figure.numbers.rows;
   const flows = figure.numbers.pictures.map((packed) => /** @type {Flow} */ (unpacked(packed)));
   const model = /** @type {Model} */ (unpacked(figure.numbers.model));
-  const openings = opener(model, scale, heads, depth);
+  const openings = opener(model, scale, heads);
   const steps = inOrder(figure.numbers);
   const last = steps.length - 1;
   let now = last; // all of it is lit, and Play begins anew
@@ -301,10 +301,10 @@ function inOrder({ steps: [before, inside, after], depth, blocks: [left, wide] }
 
 /**
  * Returns a function for each kind of step: from what is opened to its rows, and the sentences that go with them.
- * @type {(model: Model, scale: {mean: number, std: number}, heads: number, depth: number) =>
+ * @type {(model: Model, scale: {mean: number, std: number}, heads: number) =>
  *   ((opened: Opened) => [Row[], string])[]}
  */
-function opener(model, scale, heads, depth) {
+function opener(model, scale, heads) {
   /** @type {(greys: number[]) => number[]} */
   const normed = (greys) => greys.map((grey) => (grey - scale.mean) / scale.std);
   /** @type {(numbers: number[]) => number} */
@@ -433,8 +433,9 @@ function opener(model, scale, heads, depth) {
           "It has a row of weights for each.",
       ];
     },
-    ({ flow: { logits, reads, scores }, label, patch, head, block }) => {
+    ({ flow: { logits, scores }, label, patch, head, block }) => {
       const answer = best(logits);
+      const shares = softmax(logits);
       const right = answer === label ? ", and it is right" : "";
       const share = percent(softmax(scores[block][head])[patch + 1]);
       return [
@@ -442,9 +443,9 @@ function opener(model, scale, heads, depth) {
           words(`e to the ${answer}’s logit: ${short(Math.exp(logits[answer]))}`),
           words(`all ten together: ${short(exponentials(logits))}`),
           words("the shares of all ten digits:"),
-          ...tens(reads[depth], (share) => (share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`)),
+          ...tens(shares, (share) => (share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`)),
         ],
-        `The answer: ${answer} with ${percent(reads[depth][answer])}${right}; patch ${patch} had ${share} of ` +
+        `The answer: ${answer} with ${percent(shares[answer])}${right}; patch ${patch} had ${share} of ` +
           `head ${head}’s attention in block ${block + 1}. Press an earlier step.`,
       ];
     },
