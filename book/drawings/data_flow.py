@@ -274,7 +274,7 @@ def draw() -> Drawing:
         weights = weights_of(now, block).mean(dim=0)  # (T,)
         one_of_the_blocks(drawing, block, weights)
     with drawing.part("ahead", moving=True):
-        drawing.box(0, TOP - 8, 0, 148, radius=0, thick=0)
+        drawing.box(0, TOP - 10, 0, 150, radius=0, thick=0)
     with drawing.part("bars"):
         answers(drawing, now["reads"][-1])
     with drawing.part("stage", moving=True):

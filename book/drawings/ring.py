@@ -90,6 +90,7 @@ def at_rest(drawing: Drawing, found: list[tuple[Held, Fresh]]) -> None:
         "arrived from the process",
         "above (from 3 for process 0).",
         [Word("Full:", "ink", bold=True), " all four are in the sum."],
+        "At the end all hold the same.",
         size=11.5,
     )
 
@@ -115,8 +116,9 @@ def turning(drawing: Drawing) -> None:
         drawing.text(x + 8, y + 19, f"process {rank}", size=12, bold=True)
         for piece in range(PROCESSES):
             with drawing.part(f"piece-{rank}-{piece}"):
-                box = (x + 6, y + ROW[0] + piece * ROW[1], wide - 12, 32)
+                box = (x + 19, y + ROW[0] + piece * ROW[1], wide - 25, 32)
                 drawing.box(*box, " ", colour=COLOURS[piece], radius=3, size=12)
+            drawing.text(x + 8, box[1] + 20, f"{piece}", size=11, colour="soft")
     for rank in range(PROCESSES):
         with drawing.part(f"sent-{rank}"):
             drawing.box(0, 0, *BADGE, " ", colour="asking", radius=3, thick=2)

@@ -163,7 +163,7 @@ def roof(drawing: Drawing) -> None:
 
 
 def table(drawing: Drawing, counted: list[Work]) -> None:
-    heads = ("FLOPs a byte", "of the peak")
+    heads = ("FLOPs a byte", "of peak, at most")
     for x, name in zip((250, 346), heads, strict=True):
         drawing.text(x, TABLE - 4, name, size=11, colour="soft", anchor="end")
     for index, (work, (name, _)) in enumerate(zip(counted, KINDS, strict=True)):

@@ -83,6 +83,7 @@ const LEVELS = [0.12, 0.3, 0.55, 0.8]; // of the largest weight in a head's map
 const COLOURS = ["ink", "class", "query", "key", "value", "patch-0", "position"];
 const [SIDE, SEEN] = [8, 4]; // patches along a side, numbers that are written
 const [MAP, MAPS_APART] = [54, 58]; // side of a head's map, distance of two
+const [JOINS, WEIGHTS] = [3, 5]; // kinds of steps: the class token joins, attention weights
 
 /** @param {Figure<Numbers>} figure */
 function start(figure) {
@@ -92,7 +93,7 @@ function start(figure) {
   const [rowCount, pitch, cellWidth] = figure.numbers.rows;
   const flows = figure.numbers.pictures.map((packed) => /** @type {Flow} */ (unpacked(packed)));
   const model = /** @type {Model} */ (unpacked(figure.numbers.model));
-  const openings = opener(model, scale, heads, depth);
+  const openings = opener(model, scale, heads);
   const steps = inOrder(figure.numbers);
   const last = steps.length - 1;
   let now = last; // all of it is lit, and Play begins anew
@@ -122,13 +123,20 @@ function start(figure) {
         figure.part(`${part}-${index}`).style.display = index === picture ? "inline" : "none";
       }
     });
-    for (let b = 0; b < depth; b++) drawRibbons(b, b === block && (kind === 5 || kind === 6) ? [head] : upTo(heads));
-    for (let of = 0; of < heads; of++) drawMap(of, weightsOf(block, of).slice(1));
+    const attends = kind === WEIGHTS || kind === WEIGHTS + 1;
+    for (let b = 0; b < depth; b++) drawRibbons(b, b === block && attends ? [head] : upTo(heads));
+    for (let of = 0; of < heads; of++) {
+      drawMap(of, weightsOf(block, of).slice(1));
+      figure.part(`map-${of}`).style.opacity = kind < WEIGHTS ? "0.3" : "1"; // pale until they are computed
+    }
     follow();
     figure.write("of-maps", `attention, block ${block + 1}`);
-    flows[picture].reads[read].forEach((share, digit) => figure.draw(`bar-${digit}`, { width: longest * share }));
+    const joined = kind >= JOINS; // before, there is no class token to be read
+    flows[picture].reads[read].forEach((share, digit) => {
+      figure.draw(`bar-${digit}`, { width: joined ? longest * share : 0 });
+    });
     figure.part("bars").style.opacity = read === depth ? "1" : "0.55";
-    figure.write("read", kind === steps[last].kind ? "answer" : "so far");
+    figure.write("read", kind === steps[last].kind ? "answer" : joined ? "so far" : "none");
     figure.write("stage", name[0].toUpperCase() + name.slice(1));
     figure.write("shape", shape);
     figure.write("base", `in ViT-B/16: ${base}`);
@@ -288,10 +296,10 @@ function inOrder({ steps: [before, inside, after], depth, blocks: [left, wide] }
 
 /**
  * Returns a function for each kind of step: from what is opened to its rows, and the sentences that go with them.
- * @type {(model: Model, scale: {mean: number, std: number}, heads: number, depth: number) =>
+ * @type {(model: Model, scale: {mean: number, std: number}, heads: number) =>
  *   ((opened: Opened) => [Row[], string])[]}
  */
-function opener(model, scale, heads, depth) {
+function opener(model, scale, heads) {
   /** @type {(greys: number[]) => number[]} */
   const normed = (greys) => greys.map((grey) => (grey - scale.mean) / scale.std);
   /** @type {(numbers: number[]) => number} */
@@ -332,8 +340,8 @@ function opener(model, scale, heads, depth) {
         row("+ position", model.positions[patch + 1], "position"),
         row("=", plus(tokens[patch], model.positions[patch + 1]), "patch-0"),
       ],
-      `The class token, the same for every image, joins in front, and patch ${patch} gets the position of its place. ` +
-        "Now there are 65 tokens.",
+      `The class token joins in front, and patch ${patch} gets the position of its place. ` +
+        "An answer read now would be the same for any image.",
     ],
     ({ flow, patch, head, block }) => [
       [
@@ -359,7 +367,7 @@ function opener(model, scale, heads, depth) {
           row("products", times(query, key)),
           words(`all 16 add up to ${written(4 * score)}, ÷ √16: ${two(score)}`),
           words(`e to that is ${short(Math.exp(score))}`),
-          words(`for all 65 tokens: ${short(sumOf(scores.map(Math.exp)))}`),
+          words(`summed over all 65 tokens: ${short(sumOf(scores.map(Math.exp)))}`),
           words(`weight: the share, ${share}`),
         ],
         `Block ${block + 1}, head ${head}: the class token gives ${share} of its attention to patch ${patch}. ` +
@@ -372,7 +380,7 @@ function opener(model, scale, heads, depth) {
       return [
         [
           row("value", value, "value"),
-          row(`× ${percent(weight)}`, value.map((number) => number * weight), "value"),
+          row(`× ${percent(weight).replace("under ", "<")}`, value.map((number) => number * weight), "value"),
           row("sum of 65", flow.heads[block][head], "value"),
           words(`${heads} heads, times one matrix:`),
           row("change", flow.change[block]),
@@ -420,8 +428,9 @@ function opener(model, scale, heads, depth) {
           "It has a row of weights for each.",
       ];
     },
-    ({ flow: { logits, reads, scores }, label, patch, head, block }) => {
+    ({ flow: { logits, scores }, label, patch, head, block }) => {
       const answer = best(logits);
+      const shares = softmax(logits);
       const right = answer === label ? ", and it is right" : "";
       const share = percent(softmax(scores[block][head])[patch + 1]);
       return [
@@ -429,9 +438,9 @@ function opener(model, scale, heads, depth) {
           words(`e to the ${answer}’s logit: ${short(Math.exp(logits[answer]))}`),
           words(`all ten together: ${short(sumOf(logits.map(Math.exp)))}`),
           words("the shares of all ten digits:"),
-          ...tens(reads[depth], (share) => `${Math.round(100 * share)} %`),
+          ...tens(shares, (share) => (share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`)),
         ],
-        `The answer: ${answer} with ${percent(reads[depth][answer])}${right}; patch ${patch} had ${share} of ` +
+        `The answer: ${answer} with ${percent(shares[answer])}${right}; patch ${patch} had ${share} of ` +
           `head ${head}’s attention in block ${block + 1}. Press an earlier step.`,
       ];
     },
@@ -468,9 +477,10 @@ function tens(numbers, write) {
   });
 }
 
-/** Writes two digits after the point. @type {(number: number) => string} */
+/** Writes two digits after the point, but one from 10 on, as a cell is narrow. @type {(number: number) => string} */
 function two(number) {
-  return number.toFixed(2).replace("-", "−").replace("−0.00", "0.00");
+  const digits = Math.abs(number) < 9.995 ? 2 : 1;
+  return number.toFixed(digits).replace("-", "−").replace("−0.00", "0.00");
 }
 
 /** Writes a number of any size with about three digits. @type {(number: number) => string} */
@@ -478,8 +488,9 @@ function short(number) {
   return number >= 100 ? Math.round(number).toLocaleString("en") : String(Number(number.toPrecision(3)));
 }
 
-/** @type {(share: number) => string} */
+/** Writes a share of 1; even the smallest is not zero. @type {(share: number) => string} */
 function percent(share) {
+  if (share < 0.0005) return "under 0.1 %";
   return share < 0.0995 ? `${(100 * share).toFixed(1)} %` : `${Math.round(100 * share)} %`;
 }
 

@@ -128,10 +128,16 @@ function start(figure) {
           ? "This is the grid that the positions were trained with. Press Next, or choose a place."
           : kind === "cut off"
             ? `The first ${side * side} of ${old * old} positions, laid out in rows of ${side}: ` +
-              `places that were far apart are neighbours now. ${means}`
+              `this place has that of ${inWords(taken(chosen))}. ${means}`
             : `${side < old ? "Fewer" : "More"} places for the same picture: ` +
               `the spot stays where it was. ${means}`),
     );
+  }
+
+  /** Returns the trained place whose position a place gets if the others are cut off. @param {Pair} place */
+  function taken([row, column]) {
+    const index = row * side + column;
+    return /** @type {Pair} */ ([Math.floor(index / old), index % old]);
   }
 
   /** Keeps the chosen place in the same part of the picture. @param {number} to */

@@ -94,24 +94,26 @@ function start(figure) {
     const bug = ownFirst ? ", with the bug" : "";
     if (now === 0)
       return ownFirst
-        ? "At the start, with the bug: on the first trip, too, each process begins by sending its own piece."
-        : "At the start each process has a vector in four pieces. In every turn each sends one piece to the next.";
+        ? "At the start, with the bug: on both trips process 0 begins with piece 0, process 1 with piece 1, and so on."
+        : "At the start each process has a vector in four pieces. In every turn each sends one piece along its arrow.";
     const { held, sent } = states[now];
     const turn = `Turn ${now} of ${2 * turns}${bug}: `;
     if (now === 2 * turns)
-      return held.every((own) => String(own) === String(sums))
-        ? `${turn}all four hold all four sums. Each process has sent six pieces, one and a half vectors.`
-        : `${turn}process 0 has ${listed(held[0].map(String))}, ` +
-            "because the second trip handed round pieces to which nothing had been added.";
+      return ownFirst
+        ? `${turn}all four hold ${listed(held[0].map(String))}, the same and wrong. ` +
+            "No piece of the second trip was a sum."
+        : `${turn}all four hold the same four sums. Each has sent six pieces, one and a half vectors.`;
     const rank = sent.findIndex(({ piece }) => piece === (followed ?? 0));
     const { left, piece, came, had, adds } = sent[rank];
-    if (!adds) return `${turn}process ${left} sends ${came}, and process ${rank} keeps it in place of its ${had}.`;
-    const whole = ownFirst ? "a whole sum, but not its own" : "the whole sum of its own piece";
-    const end = now === turns ? ` Now each holds ${whole}.` : "";
-    return (
-      `${turn}process ${left} sends ${came}, its piece ${piece}, ` +
-      `and process ${rank} adds its ${had}: ${had + came}.${end}`
-    );
+    if (now === turns) {
+      const [also, there] = [piece, rank].map((number) => (number + 1) % count);
+      const whole = `Piece ${piece} is whole there, piece ${also} in process ${there}, and so on.`;
+      return `${turn}process ${rank} adds ${came} to its ${had}. ${whole}`;
+    }
+    const sends = `${turn}process ${left} sends ${came} to process ${rank}, which`;
+    return adds
+      ? `${sends} adds it to its ${had} and now has ${had + came} as piece ${piece}.`
+      : `${sends} keeps it as piece ${piece}, in place of its ${had}.`;
   }
 
   /** @param {number} turn */
@@ -127,7 +129,7 @@ function start(figure) {
     const forward = turn === now + 1;
     now = turn;
     figure.write("trip", named(turn));
-    figure.write("sent", `sent: ${turn} of ${2 * turns} pieces`);
+    figure.write("sent", `each sent: ${turn} of ${2 * turns} pieces`);
     figure.say(sentence());
     for (const rank of upTo(count)) figure.part(`sent-${rank}`).style.display = "none";
     write(forward ? turn - 1 : turn);

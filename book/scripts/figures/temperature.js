@@ -1,6 +1,6 @@
 // Chapter 0: makes shares of four scores at a temperature; scores and temperature can be dragged.
 
-import { move, set, softmax, written } from "../moving/kit.js";
+import { listed, move, set, softmax, written } from "../moving/kit.js";
 /** @import { Box, Figure } from "../moving/kit.js" */
 
 /**
@@ -63,9 +63,10 @@ function start(figure) {
 
   /** @type {(shares: string[], times: number) => string} */
   function sentence(shares, times) {
-    const state = `At τ = ${taus[now]} the shares are ${shares.slice(0, -1).join(", ")} and ${shares.at(-1)}.`;
+    const rounded = shares.includes("0.00") ? ", rounded," : ""; // none of them is zero
+    const state = `At τ = ${taus[now]} the shares are${rounded} ${listed(shares)}.`;
     const ratio = Number(times.toPrecision(3)).toLocaleString("en-US");
-    if (added) return `${state} Adding ${ADDED} to each score has changed none of them.`;
+    if (added) return `${state} Adding ${ADDED} to each score changes none of them.`;
     return `${state} A score that is 1 higher has ${ratio} times the share.${untouched ? " Drag a score, or τ." : ""}`;
   }
 
