@@ -190,7 +190,8 @@ def check_finite(tensors: Mapping[str, Tensor], source: str) -> None:
     """Raise ValueError, with the name of the source, if a number is NaN or infinite."""
     for name, tensor in tensors.items():
         if tensor.is_meta or tensor.layout != torch.strided:
-            raise ValueError(f"{source}: {name!r} is sparse or meta, expected numbers")
+            got = f"{name!r} is sparse, or on the device meta"
+            raise ValueError(f"{source}: {got}, expected a dense tensor of numbers")
         if not tensor.isfinite().all():
             raise ValueError(f"{source}: got numbers in {name!r} that are not finite")
 
