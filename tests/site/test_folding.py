@@ -337,7 +337,7 @@ def test_one_switch_shows_all_code_and_the_next_page_opens_alike(chapter, site):
         assert is_seen(chapter, CHECK) is shown
 
 
-# Finds code that lies on a heading or on a figure, by the heading's or the caption's words.
+# Finds headings and figures on which code lies, by their first words.
 COVERED = """() => {
     const seen = (place) => [...document.querySelectorAll(`.bd-article ${place}`)]
         .filter(one => one.checkVisibility());
