@@ -1,4 +1,4 @@
-"""The directives that show chapters as cards, and side roads as a list of questions.
+"""The directives that show chapters as cards, and side roads as a folded list.
 
     ```{chapter-cards}
     01_why_patches: picture-tokens 1 2
@@ -131,14 +131,14 @@ def chapter_card(app: Sphinx, page: str, name: str, picture: str) -> str:
 def side_road(app: Sphinx, page: str, name: str, question: str) -> str:
     target = f"{folder_of('side-roads')}/{name}"
     path = Path(app.srcdir, f"{target}.ipynb")
-    said = [html_of(app.env.titles[target].astext())]
+    said = [f"{in_fives(minutes(path))} minutes"]
     if chapter := chapter_above(app, target):
-        said.append(f"from chapter\N{NO-BREAK SPACE}{chapter_of(chapter)}")
-    said.append(f"{in_fives(minutes(path))} minutes")
+        said.insert(0, f"from chapter\N{NO-BREAK SPACE}{chapter_of(chapter)}")
     return (
         f'<li><a href="{app.builder.get_relative_uri(page, target)}">'
-        f"{html_of(question)}</a> "
-        f'<span class="minutes">{", ".join(said)}</span></li>'
+        f"{html_of(app.env.titles[target].astext())}</a> "
+        f'<span class="minutes">{", ".join(said)}</span> '
+        f"<p>{html_of(question)}</p></li>"
     )
 
 
@@ -151,9 +151,11 @@ def draw(app: Sphinx, document: nodes.document, page: str) -> None:
         check_names(app, kind, [name for name, _ in lines])
         card = chapter_card if kind == "chapter-cards" else side_road
         items = "\n".join(card(app, page, *line) for line in lines)
-        place.replace_self(
-            nodes.raw("", f'<ul class="{kind}">\n{items}\n</ul>', format="html")
-        )
+        shown = f'<ul class="{kind}">\n{items}\n</ul>'
+        if kind == "side-roads":
+            words = f"All {len(lines)}, each with its question"
+            shown = f"<details><summary>{words}</summary>\n{shown}\n</details>"
+        place.replace_self(nodes.raw("", shown, format="html"))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

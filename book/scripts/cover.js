@@ -19,6 +19,7 @@ const N = grid * grid;
 // milliseconds: the colours appear, the first patch asks, it stops asking, end
 const [COLOURS, ASK, STOP, END] = [1400, 1800, 4200, 4800];
 const DARK = 0.72; // how much darker the least similar patch is
+const LIT_FROM = 0.9; // share of the patches that stay dark
 const NEAR = 3; // patches so near to the one that asks are not said to be similar
 
 const bytes = new Int8Array(bytesOf(packed).buffer);
@@ -29,14 +30,14 @@ const lengths = tokens.map((token) => Math.sqrt(dot(token, token)));
 
 /** @param {number} asked */
 const cosines = (asked) => tokens.map((token, k) => dot(tokens[asked], token) / lengths[k] / lengths[asked]);
-Object.assign(vitCover, { cosines }); // a test compares them
 
-/** Returns how bright each patch is: dark up to the median cosine. @param {number} asked */
+/** Returns how bright each patch is: all but the most similar tenth are dark. @param {number} asked */
 function light(asked) {
   const found = cosines(asked);
-  const median = [...found].sort((a, b) => a - b)[found.length >> 1];
-  return found.map((cosine) => Math.max(0, (cosine - median) / (1 - median)));
+  const least = [...found].sort((a, b) => a - b)[Math.floor(LIT_FROM * found.length)];
+  return found.map((cosine) => Math.max(0, (cosine - least) / (1 - least)));
 }
+Object.assign(vitCover, { cosines, light }); // tests compare them
 
 /** @type {(patch: number) => Where} */
 const whereIs = (patch) => ({ photo: Math.floor(patch / N), place: placeAt(patch % N, grid) });

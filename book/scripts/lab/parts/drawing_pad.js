@@ -30,6 +30,7 @@ export function drawingPad(source, board, { opener, opened }) {
   /** @type {Stroke[]} */
   const strokes = []; // lists of points [row, column], in shares of the pad
   const pen = { ...START };
+  let isTouched = false; // whether something was drawn or wiped since it opened
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const canvas = el("canvas", { class: "vl-pad" });
   const hint = el("span", { class: "vl-pad-hint" }, "draw a digit here");
@@ -41,6 +42,7 @@ export function drawingPad(source, board, { opener, opened }) {
     "aria-label": "Drawing pad. Arrow keys move the pen, the space bar lowers and lifts it, Escape ends.",
   }, canvas, hint);
   const wipe = button("Wipe", () => {
+    isTouched = true;
     clear();
     source.set({ drawn: EMPTY });
   });
@@ -62,7 +64,7 @@ export function drawingPad(source, board, { opener, opened }) {
   }
 
   function lower() {
-    pen.down = true;
+    pen.down = isTouched = true;
     strokes.push([[pen.row, pen.column]]);
   }
 
@@ -121,15 +123,17 @@ export function drawingPad(source, board, { opener, opened }) {
       pad.isOpen = isOpen;
       opened(isOpen);
       if (isOpen) {
-        if (!source.state.drawn) clear();
+        isTouched = source.state.drawn !== null;
         element.hidden = false;
         element.scrollIntoView({ block: "nearest" });
         sheet.focus({ preventScroll: true });
-        show();
+        if (!source.state.drawn) source.set({ drawn: EMPTY }); // the answer is that to the empty box
+        else show();
         zoom(true);
         document.addEventListener("pointerdown", outside, true);
       } else {
         document.removeEventListener("pointerdown", outside, true);
+        if (!isTouched && source.state.drawn === EMPTY) source.set({ drawn: null });
         zoom(false).onfinish = () => { element.hidden = !pad.isOpen; };
       }
     },

@@ -82,9 +82,9 @@ function ring(c, x, y, cell) {
 }
 
 /**
- * Makes {element, paint()}. asked: {token(), point(token or null), pick(token)}. brush: {isOn(), hide(patch, isHidden),
- * isHidden(patch), done()}. beside: more controls above the photograph. shown(): returns the options of
- * paintPhotograph.
+ * Makes {element, paint(), focus()}. asked: {token(), point(token or null), pick(token)}. brush: {isOn(),
+ * hide(patch, isHidden), isHidden(patch), done()}. beside: more controls above the photograph. shown(): returns the
+ * options of paintPhotograph.
  * @param {{
  *   grid: number, asked: Asked, shown(): ShownPhotograph, beside: Node[],
  *   brush: {
@@ -171,7 +171,7 @@ export function photographBoard({ grid, asked, brush, shown, beside }) {
       `The photograph in ${grid} × ${grid} patches. Arrow keys choose the patch that asks, Home the class token, H ` +
       `hides the patch or shows it again. Now asks ${tokenNameOf(asked.token(), grid)}.`);
   }
-  return { element, paint };
+  return { element, paint, focus: () => patches.focus({ preventScroll: true }) };
 }
 
 /**

@@ -12,10 +12,11 @@ import { PHOTOS } from "./state.js";
 const TITLES = { directions: "Directions", matches: "Matches", norms: "Norms", saliency: "Saliency" };
 
 /**
- * Makes {element, paint(views)}; choose(view) is called when a picture is pressed.
- * @param {{ grid: number, choose(view: string): void }} hands
+ * Makes {element, paint(views)}; choose(view) is called when a picture is pressed, and back() when the photograph is,
+ * which stands beside them on a phone only.
+ * @param {{ grid: number, choose(view: string): void, back(): void }} hands
  */
-export function makings({ grid, choose }) {
+export function makings({ grid, choose, back }) {
   const rows = Object.entries(TITLES).map(([view, title]) => {
     const [now, before] = [0, 1].map(() => el("canvas", { class: "vp-small", "aria-hidden": "true" }));
     const press = button("", () => choose(view), { class: "vp-view", "aria-pressed": "false" });
@@ -24,14 +25,22 @@ export function makings({ grid, choose }) {
     const words = el("p", { class: "vp-fact" });
     return { view, now, before, press, ghost, words, row: html`<div class="vp-making">${press}${ghost}${words}</div>` };
   });
+  const board = el("canvas", { class: "vp-small", "aria-hidden": "true" });
+  const toBoard = button("", back, { class: "vp-view vp-to-board" });
+  toBoard.append(board, el("span", { class: "vp-view-name" }, "Photograph"));
   const element = html`
-    <section class="vp-makings" aria-label="What the model makes of it">${rows.map(({ row }) => row)}</section>`;
+    <section class="vp-makings" aria-label="What the model makes of it">
+      ${toBoard}${rows.map(({ row }) => row)}
+    </section>`;
 
   /**
    * views: for each view {now, before or null, words}; a picture is {colours} or {values, colouring}, or null.
-   * @type {(views: Views, pressed: string) => void}
+   * onBoard: the photograph, and what lies on it.
+   * @type {(views: Views, pressed: string, onBoard: ShownPhotograph) => void}
    */
-  function paint(views, pressed) {
+  function paint(views, pressed, onBoard) {
+    const side = PICTURE_SIDE;
+    if (toBoard.checkVisibility()) paintPhotograph(context(board, side, side, 0.5), { grid, ...onBoard });
     for (const { view, now, before, press, ghost, words } of rows) {
       const shown = views[view];
       fill(now, shown.now);

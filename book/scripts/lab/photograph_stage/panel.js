@@ -283,7 +283,14 @@ export async function photographStage(model, { photos, common }) {
   const headSwitch = toggleSwitch("head", () => state.head && toggle(state.head));
   const headLabel = el("span", { class: "vp-switch-name", "aria-hidden": "true" });
   const headField = html`<span class="vl-field">${headSwitch.element}${headLabel}</span>`;
-  const small = makings({ grid, choose: chooseView });
+  const small = makings({
+    grid,
+    choose: chooseView,
+    back: () => {
+      board.element.scrollIntoView({ block: "center" });
+      board.focus();
+    },
+  });
   const elsewhere = otherPhotograph({ grid, choose: (name) => {
     state.other = name;
     other = null;
@@ -479,9 +486,10 @@ export async function photographStage(model, { photos, common }) {
       title: `Where ${nameOf(asks())} looks`,
     });
     const shown = views();
-    small.paint(shown, view());
+    small.paint(shown, view(), boardShows());
     elsewhere.paint(state.other, otherShown());
     write(looks, looksInWords(shown));
+    looks.classList.toggle("vp-said-beside", !head() && view() in shown);
     hide(believes, !state.shuffled);
     if (state.shuffled) {
       const side = PICTURE_SIDE;
