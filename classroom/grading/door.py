@@ -90,7 +90,8 @@ class Door:
 @cache
 def start(folder: Path) -> Path:
     """Start the prepared process, which ends with this one, and return its socket."""
-    place, fonts = folder / "prepared", folder / "matplotlib"
+    place = folder / "prepared"
+    fonts = folder / "matplotlib"
     fonts.mkdir()
     for one in list_of_fonts():
         shutil.copy(one, fonts)
