@@ -736,6 +736,29 @@ def test_the_dialog_answers_by_keyboard(visits):
     assert one.errors == []
 
 
+def test_a_list_that_is_shown_anew_keeps_the_focus_in_its_place(visits):
+    one = dialog_on(visits, FIRST)
+    one.tab.keyboard.press("Control+k")
+    one.tab.keyboard.type("roll")
+    links = one.tab.locator(".search-answers a")
+    expect(links.first).to_be_visible()
+    one.tab.keyboard.press("ArrowDown")
+    one.tab.keyboard.press("ArrowDown")
+    expect(links.nth(1)).to_be_focused()
+    last_letters = """field => {
+        field.value = "rollout";
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+    }"""
+    field = one.tab.locator(".search-button__search-container input")
+    field.evaluate(last_letters)
+    expect(links.first).to_have_attribute("href", re.compile("highlight=rollout"))
+    expect(links.nth(1)).to_be_focused()
+    one.tab.keyboard.press("ArrowUp")
+    one.tab.keyboard.press("ArrowUp")
+    expect(field).to_be_focused()
+    assert one.errors == []
+
+
 def test_enter_in_the_field_leads_to_the_search_page(visits):
     one = dialog_on(visits, FIRST)
     one.tab.keyboard.press("Control+k")

@@ -98,13 +98,21 @@ export class Answers {
     this.answer();
   }
 
+  /** Returns what the arrow keys go through: the field, then all that was found. */
+  stops() {
+    const links = /** @type {NodeListOf<HTMLElement>} */ (this.place.querySelectorAll("a, button"));
+    return [this.input, ...links];
+  }
+
+  stopInFocus() {
+    return this.stops().findIndex((stop) => stop === document.activeElement);
+  }
+
   /** Moves the focus down and up through the field and the results. @param {KeyboardEvent} event */
   walk(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const links = /** @type {NodeListOf<HTMLElement>} */ (this.place.querySelectorAll("a, button"));
-    const stops = [this.input, ...links];
-    const next = stops[stops.findIndex((stop) => stop === document.activeElement) + step];
+    const next = this.stops()[this.stopInFocus() + step];
     if (!next) return;
     event.preventDefault();
     next.focus();
@@ -136,11 +144,14 @@ export class Answers {
   show(finder, question, pages) {
     const found = question ? finder.find(question) : [];
     const groups = groupsOf(found);
+    const inFocus = this.stopInFocus();
     this.status.textContent = question && this.told(finder, question, found, groups.length);
     this.nearest.replaceChildren(...(question && !found.length ? this.waysOn(finder.nearest(question)) : []));
     this.list.replaceChildren(...groups.slice(0, pages).map(([page, ones]) => this.groupOf(finder, page, ones)));
     if (groups.length > pages)
       this.list.append(el("li", { class: "search-more" }, this.more(question, pages)));
+    // who went down before the last letters were answered stands in the same place of the new list
+    if (inFocus > 0) (this.stops()[inFocus] ?? this.input).focus();
     if (!this.dialog) this.remember(question);
   }
 
