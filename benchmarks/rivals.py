@@ -113,7 +113,7 @@ class D2LAttention(nn.Module):
         super().__init__()
         D, d2l = ours.embed_dim, optional.d2l()
         self.attention = d2l.MultiHeadAttention(D, ours.num_heads, 0.0, bias=True)
-        self.attention(*3 * [torch.zeros(1, 1, D)], None)  # its layers are lazy
+        self.attention(*3 * [torch.zeros(1, 1, D)], None)  # sizes its lazy layers
         weights, biases = ours.qkv.weight.chunk(3), ours.qkv.bias.chunk(3)
         for name, weight, bias in zip("qkv", weights, biases, strict=True):
             layer = getattr(self.attention, f"W_{name}")

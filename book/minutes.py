@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ["book/intro.md", "book/teaching.md"]
 WORDS, LINES = 130, 12  # read in a minute
 FIGURE = 1.5  # minutes
-HIDDEN_WHOLE = {"hide-cell", "remove-cell", "remove-output"}  # with what they show
+HIDDEN_WHOLE = {"hide-cell", "remove-cell", "remove-output"}  # no outputs
 
 SYNTAX = {"amsmath", "colon_fence", "deflist", "dollarmath"}
 ONE_WORD = {"code_inline", "math_inline", "myst_role"}

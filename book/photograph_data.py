@@ -178,7 +178,7 @@ def up_convolution(name: str, weight: Tensor) -> Named:
     neighbours in a row: (out, 2·in). ``up0.101.weight`` is for odd rows and even
     columns, and the lower one of the two rows.
     """
-    seen = {0: (3, 1), 1: (2, 0)}  # even or odd -> elements for the first, the second
+    seen = {0: (3, 1), 1: (2, 0)}  # even, odd -> elements for its first, second input
     for row_parity, rows in seen.items():
         for column_parity, columns in seen.items():
             for lower, row in enumerate(rows):

@@ -18,7 +18,8 @@ from vit_steps.optional import imported
 Said = tuple[bool, str]
 Change = Callable[[Tensor], Tensor]  # of images (n, C, H, W)
 RENAMED = "if classes are renamed"
-EVEN, ODD = slice(0, None, 2), slice(1, None, 2)  # one half names, the other tests
+# One half of the images decides how classes are renamed, the other half tests it.
+EVEN, ODD = slice(0, None, 2), slice(1, None, 2)
 
 
 def on_leak(patient: Patient) -> Said:
@@ -58,7 +59,7 @@ def twins(images: Tensor, among: Tensor, same: bool = False) -> Tensor:
         alike.fill_diagonal_(-1.0)
     apart = (2 - 2 * alike).clamp_min(0).sqrt()
     nearest = apart.topk(min(5, len(among)), dim=1, largest=False)
-    # The 5th is not far if an image has many copies, and float32 may make 0.001 of 0.
+    # If an image has many copies, the 5th is one too, and rounding makes 0.001 of 0.
     near = nearest.values[:, 0] < (limits.TWIN * nearest.values[:, -1]).clamp_min(0.01)
     return torch.where(near, nearest.indices[:, 0], -1)
 
@@ -94,7 +95,7 @@ def on_normalisation(patient: Patient) -> Said:
 
 
 def on_channels_and_sides(patient: Patient) -> Said:
-    """Look for blue in place of red, rows of columns, or black of white."""
+    """Look for exchanged colours, rows and columns, or black and white."""
     return compared(patient, exchanges(patient))
 
 
@@ -142,7 +143,7 @@ def exchanges(patient: Patient) -> dict[str, Change]:
 
 
 def compared(patient: Patient, ways: Iterable[str]) -> Said:
-    """Compare answers about images as they come with those about changed ones."""
+    """Compare the answers to images as they come with those to changed ones."""
     if not patient.readings:
         changes = normalisations(patient) | exchanges(patient)
         for name, part in patient.parts.items():
@@ -198,7 +199,7 @@ def on_labels_and_images(patient: Patient) -> Said:
 
 
 def on_balance(patient: Patient) -> Said:
-    """Look for classes with so few images that the model gives them up."""
+    """Look for classes with so few images that the model neglects them."""
     name, part = list(patient.parts.items())[-1]
     right, here = patient.right(part).float(), part.shown.unique()
     each = torch.stack([right[part.shown == k].mean() for k in here])

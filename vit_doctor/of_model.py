@@ -98,7 +98,7 @@ def on_shared_parameters(patient: Patient) -> Said:
 
 
 def on_asked_again(patient: Patient) -> Said:
-    """Look for chance, or memory, in evaluation mode."""
+    """Look for answers in evaluation mode that chance or earlier calls change."""
     return effect_on(patient, quick.repeat_effect, "Asked about the same images again")
 
 
@@ -160,7 +160,7 @@ def on_tokens(patient: Patient) -> Said:
 
 
 def on_positions(patient: Patient) -> Said:
-    """Look for patches that may change places, or are mixed before they are tokens."""
+    """Look for patches whose order has no effect, or mixed before they are tokens."""
     few, watched = patient.few, Watched(patient.model)
     watched(few)
     parts = [call.part for call in watched.calls if isinstance(call.part, nn.Conv2d)]

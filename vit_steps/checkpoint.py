@@ -146,7 +146,7 @@ def load_model(model_class: type[Model], name: str | os.PathLike[str]) -> Model:
         )
     try:
         config = model_class.config_class(**metadata["config"])
-        # A file may be older than a variant's own fields, which have defaults.
+        # An older file may lack fields that variants have added, with defaults.
         base: Any = parents["VisionTransformer"]
         needed = {field.name for field in fields(base.config_class)}
         missing = needed - metadata["config"].keys()

@@ -269,7 +269,7 @@ def mixed(state: TrainingState, batches: Batches) -> Iterator[tuple[Tensor, Tens
 def mixing(
     config: TrainConfig, num_classes: int
 ) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """Return mixup, CutMix, a random choice of the two, or one that changes nothing."""
+    """Return mixup, CutMix, a random choice of both, or a function without effect."""
     if not config.mixup and not config.cutmix:
         return lambda images, labels: (images, labels)
     v2 = imported("torchvision.transforms.v2")

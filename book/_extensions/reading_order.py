@@ -1,4 +1,4 @@
-"""Set "previous" and "next" along the path, which the order of the side bar leaves.
+"""Set "previous" and "next" along the path, which is not the side bar's order.
 
 In the side bar exercises and side roads are under their chapter, and the lab stands
 first. The path leads from chapter to chapter through the exercises: "previous" goes

@@ -41,7 +41,7 @@ PIECE = re.compile(
     r"|(?P<root>\\sqrt\{)?(?P<what>[A-Za-z]|\d+)(?:_(?P<index>\w))?(?(root)\}))"
     r"(?:\^(?P<power>\d|\{-?\d+\}|\{\\mathsf T\}))?\s*"
 )
-LETTERS_IN_ONE_LINE = 28  # on a phone
+LETTERS_IN_ONE_LINE = 28  # that fit on a phone
 ENDS = re.compile(r"[.,;:!?)’”\]]+")
 
 

@@ -39,7 +39,7 @@ FIRST = 208  # y of the first row
 LABELS, CELL = 124, 38  # x of the rows' words, width of a number
 
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-UNIT = 0.01  # numbers are rounded to it, but these more finely
+UNIT = 0.01  # numbers are rounded to it, those in FINER to smaller units
 FINER = {"grey": 0.001, "reads": 0.001, "scores": 0.005}
 
 
@@ -408,7 +408,7 @@ LEVELS = (0.12, 0.3, 0.55, 0.8)  # shares of the largest weight, and opacities
 
 
 def one_map(drawing: Drawing, place: Box, weights: list[float]) -> None:
-    """Draw weights as cells, the fuller the nearer to the largest."""
+    """Draw weights as cells, the more opaque the nearer to the largest weight."""
     drawing.box(place.x, place.y, place.width, place.height, radius=0, thick=0.75)
     largest = max(weights)
     for level, above in zip(LEVELS, (*LEVELS[1:], math.inf), strict=True):

@@ -19,7 +19,7 @@ SIDES = range(4, 15)
 P = 4  # pixels along a patch
 KINDS = ("bicubic", "bilinear")
 START, CHOSEN = 12, (4, 4)
-SHORTCUT = 6  # what is cut off is shown at this side first
+SHORTCUT = 6  # side of the grid when the shortcut, cutting off, is chosen
 
 LEFT, RIGHT = Box(2, 40, 164, 164), Box(194, 40, 164, 164)
 SCALE = Box(96, 234, 246, 9)

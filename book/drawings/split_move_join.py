@@ -13,7 +13,7 @@ from book.drawings.kit import Anchor, Box, Colour, Drawing, Word
 SIDE, P = 4, 2  # sides of the image and of a patch
 ROWS = SIDE // P
 CELL, SMALL = 22, 17  # sides of the cells of a matrix and of a strip
-LARGE, READ = 34, 22  # the same where they move
+LARGE, READ = 34, 22  # the same in the moving drawing
 LEFT = 74
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 

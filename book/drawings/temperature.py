@@ -23,7 +23,7 @@ TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 ROW = 45  # as high as a finger needs it
 TRACK = Box(92, 20, 116, ROW * len(NAMES))  # places of the lowest and highest score
 KNOB = (36, 20)
-BAR = Box(238, 0, 84, 18)  # a share of 1
+BAR = Box(238, 0, 84, 18)  # bar of a share of 1
 CHART = Box(2, 228, 278, 104)
 
 

@@ -33,7 +33,7 @@ lang: en
 LINES = 15  # of code and output that a slide has room for
 OTHER = 3  # lines that another part of the slide takes
 COLUMNS = 81
-WIDE = 1.75  # a figure of another shape has its text beside it, not below
+WIDE = 1.75  # a figure that is less wide has its text beside it, not below
 HEADING = re.compile(r"^#+ (.*)\n*", re.MULTILINE)
 SECTION = re.compile("^(The picture|By hand|The module|Proof|What breaks): ")
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")

@@ -29,7 +29,7 @@ class Figure:
 def figure_of(
     notebook: str, cell: NotebookNode, kinds: Sequence[str] = tuple(KINDS)
 ) -> Figure | None:
-    """Return the figure that a cell shows, as the first of the kinds that it has."""
+    """Return a cell's figure in the first of the kinds that it comes in."""
     about = cell.metadata.get("mystnb", {})
     alt = about.get("image", {}).get("alt", "")
     caption = about.get("figure", {}).get("caption", "")

@@ -1,4 +1,4 @@
-"""Test that no submission can take away from another what that one needs."""
+"""Test that no submission can take time, memory or room that another one needs."""
 
 import asyncio
 import errno
@@ -61,7 +61,7 @@ def on_one_processor():
 
 @in_sandbox
 def test_busy_neighbours_cost_no_student_a_mark(exercises, tmp_path, on_one_processor):
-    """Two notebooks share one processor, of which one starts six busy processes."""
+    """Two notebooks share one processor, and one of them starts six busy processes."""
     place = tmp_path / "in"
     place.mkdir()
     burning = dump(with_cell(solved(exercises), BURNERS))
@@ -93,7 +93,7 @@ def test_tasks_keep_to_their_share_of_the_processors(tmp_path, monkeypatch):
         assert len(shares) == jobs and all(shares)
         if jobs <= count:
             assert sum(map(len, shares)) == len(dealt)
-        assert (len(dealt) < count) == (jobs < count)  # the watchdog has the rest
+        assert (len(dealt) < count) == (jobs < count)  # one is left for the watchdog
     monkeypatch.undo()
     seen = tmp_path / "seen"
     (ended,) = run_each(_write_processors, [(seen,)], 2, 300.0)

@@ -136,7 +136,7 @@ def _watch(pid, peak, ended):
     procfs = Procfs(Path("/proc"))
     while not ended.is_set():
         time.sleep(0.05)
-        with suppress(OSError, psutil.Error):  # one of them has just ended
+        with suppress(OSError, psutil.Error):  # a process may have just ended
             everyone = psutil.Process(pid).children(recursive=True)
             held = sum(procfs.look(process.pid).anonymous for process in everyone)
             peak[0] = max(peak[0], held)

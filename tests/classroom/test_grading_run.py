@@ -369,7 +369,7 @@ def proofs(exercises, tmp_path, monkeypatch):
 
 
 def test_solutions_wait_long_for_a_busy_machine(proofs):
-    """Only then is the machine refused, and it is not said that they are wrong."""
+    """A machine too busy even then is refused; the solutions are not called wrong."""
     prove, runs, failures, starved = proofs
     prove(QUICK)
     patience = QUICK.limits.patience_with_others

@@ -334,15 +334,15 @@ def other(tmp_path):
     [
         ("ada_8_800_7_900_x.ipynb", "8", "the work of ada_8 or ada_8_800_7,"),
         ("m_7_900_ada_8_800_x.ipynb", "7", "the work of m_7 or m_7_900_ada_8,"),
-        # On Canvas a file's name with Blackboard's signs, or on Blackboard this very
-        # name.
+        # Canvas may have written it, with a file's name that looks like Blackboard's,
+        # or Blackboard.
         (
             "ada_8_800_m_attempt_2024-09-24-21-26-05_x.ipynb",
             "",
             "the work of ada_8 or ada_8_800_m,",
         ),
-        # On Moodle a student's name with Brightspace's signs, or on Brightspace a
-        # file's.
+        # Moodle may have written it, with a student's name that looks like
+        # Brightspace's, or Brightspace.
         (
             f"{BRIGHT} - M_501_assignsubmission_file_x.ipynb",
             "501",
@@ -1087,7 +1087,7 @@ def graded_from(folder, uploads, class_list):
 
 
 def test_blackboard_finds_students_by_their_user_names(tmp_path):
-    """One with an underline, which is read in part, is in no table."""
+    """A user name with an underline is read only in part, so it is in no table."""
     name = "Week 5_{}_attempt_2026-09-24-21-26-05_work.ipynb"
     users = {"ada1815": 14.0, "bob": 9.5, "of_carl": 3.0}
     uploads = {name.format(user): score for user, score in users.items()}
@@ -1102,7 +1102,7 @@ def test_blackboard_finds_students_by_their_user_names(tmp_path):
 
 
 def test_brightspace_finds_students_by_its_own_export(tmp_path):
-    """The number in the name of an upload is one that no import knows."""
+    """No import knows the number in an upload's name, so the class list is needed."""
     grades = tmp_path / "grades.csv"
     grades.write_text(
         "OrgDefinedId,Username,Last Name,First Name,End-of-Line Indicator\n"
@@ -1175,7 +1175,7 @@ def test_no_name_on_canvas_is_taken_for_anothers():
 
 
 def test_a_flood_of_uploads_keeps_no_student_out():
-    """The flood has names that can be another student's, and its author any name."""
+    """Its uploads have names that may be another student's; its author has any name."""
     draw, floods = random.Random(0), 0
     for _ in range(2000):
         honest = [

@@ -116,7 +116,7 @@ def of_colours(kind):
 
 
 def named(model, parts, *names, lr=None, loader=None):
-    """Return which of the tests (else all) find something suspicious."""
+    """Return which of these tests, by default of all, find something suspicious."""
     torch.manual_seed(0)
     with torch.no_grad():
         test = getattr(parts, "test", parts.validation)

@@ -390,7 +390,7 @@ def test_facts_that_no_tensor_shows_move_the_logits_if_wrong(order, untold):
     ],
 )
 def test_the_real_shapes_are_timms(name):
-    """Compare with all blocks on the meta device, and one with numbers."""
+    """All blocks are compared on the meta device, and one of them with numbers."""
     untold = dict(rope="indexed") if "rope" in name or "eva02" in name else {}
     with torch.device("meta"):
         theirs = optional.timm().create_model(name)
@@ -436,7 +436,7 @@ def test_packed_patches_are_refused():
 
 
 def rows():
-    """Yield the rows of the table: family, our class, whose it equals, what to know."""
+    """Yield the table's rows: family, our class, libraries that it equals, remark."""
     libraries = {torchvision_small: "torchvision", huggingface_small: "transformers"}
     for family, (becomes, word, models, hugging_face) in LOADS.items():
         builders = {build.func for build in (*models, *(hugging_face or [()])[0])}

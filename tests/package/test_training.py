@@ -692,7 +692,7 @@ def test_the_learning_rate_stays_at_zero_after_the_last_step(step):
 
 
 class Labelled(Dataset):
-    """Images with what a data set of one's own may have: labels and a transform."""
+    """Images with labels and a transform, as a reader's own data set may have them."""
 
     def __init__(self, images, labels, transform=None, preprocessing=None):
         self.images, self.labels, self.transform = images, labels, transform
@@ -746,7 +746,7 @@ def test_a_training_that_breaks_off_leaves_the_model_in_evaluation_mode():
 def test_random_augmentation_leaves_the_callers_numbers_alone():
     data = labelled(transform=lambda image: image + torch.rand(()))
     state = torch.get_rng_state()
-    evaluated = torch.empty((), dtype=torch.int64).random_()  # of the last loader
+    evaluated = torch.empty((), dtype=torch.int64).random_()  # the loader's seed
     torch.set_rng_state(state)
     model = small_vit()
     torch.set_rng_state(state)

@@ -157,7 +157,7 @@ def test_with_one_seed_all_start_with_the_same_blocks(build, prefix, speaks):
     model = build()
     ours, theirs = model.state_dict(), expected.state_dict()
     parts = ["patch_embed.proj.weight"]
-    if "blocks.0.mlp.fc1.bias" in ours:  # neither gated nor without biases
+    if "blocks.0.mlp.fc1.bias" in ours:  # an ordinary MLP
         parts = [name for name in theirs if name.startswith(("patch_embed", "blocks"))]
     for name in {*parts} & ours.keys():
         torch.testing.assert_close(ours[name], theirs[name])

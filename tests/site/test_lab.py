@@ -710,7 +710,7 @@ def test_ten_digits_are_recognised_and_shuffling_costs_some(fresh):
     assert 2 <= wrong <= 8
     another = look.get_by_role("button", name="Another piece")
     look.get_by_label("Background").select_option("none")
-    assert another.is_disabled()  # black has no other piece
+    assert another.is_disabled()  # black is the same everywhere
     look.get_by_label("Background").select_option("grass")
     assert another.is_enabled()
 
@@ -907,7 +907,7 @@ def test_patches_vote_when_they_are_asked_to(fresh):
     look.get_by_label("votes").check()
     words = look.locator(".vl-looks")
     expect(words).to_contain_text("The second model says 5")
-    assert [url.split("/")[-1] for url in asked] == ["averaging.js"]  # and not before
+    assert [url.split("/")[-1] for url in asked] == ["averaging.js"]  # not earlier
     # "even patches of the background": most of the 48 beside the digit agree
     assert int(re.search(r"(\d+) vote for 5", words.inner_text())[1]) > 50
     voted = fresh.evaluate(BOARD)
@@ -1267,13 +1267,13 @@ def test_shuffled_patches_lie_where_the_model_believes_them_to_be(fresh):
         look.get_by_label(label, exact=True).uncheck()
     before = cells_of(fresh)
     look.get_by_label("shuffle the positions").check()
-    rest(fresh, 900)  # until they have arrived
+    rest(fresh, 900)  # until the pieces have arrived
     after = cells_of(fresh)
     places = torch.tensor(content_of("trained")["permutation"])
     assert (after[places] - before).abs().max() <= 12
     assert (after - before).abs().max() > 60
     expect(look.locator(".vl-looks")).to_contain_text("where the model believes")
-    # what lies at the pointer asks, and a piece of the box drags it
+    # the pointer makes the piece below it the query, and drags the box by any piece
     place = next(p for p in range(64) if places[p] != p)
     x, y = patch_at(fresh, *divmod(places[place].item(), 8))
     fresh.mouse.move(x, y)
@@ -1435,7 +1435,7 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
     look.get_by_role("switch", name="block 3, head 1").tap()
     drawn(tab)
     assert "1 of 16 heads off" in look.inner_text()
-    maps = look.locator("table.vl-maps").bounding_box()  # numbers are below
+    maps = look.locator("table.vl-maps").bounding_box()  # the numbers are below them
     inside = look.locator(".vl-inside").bounding_box()
     assert 0 <= inside["y"] - maps["y"] - maps["height"] <= 60
     tab.evaluate(f"scrollTo(0, {top - 300})")
@@ -1739,7 +1739,7 @@ def test_what_is_out_of_sight_waits(browser, site):
     before, forwards = page.evaluate(picture), page.evaluate("blocks / 4")
     page.evaluate("for (const left of [0, 2, 4]) vitLab.source.move(16, left)")
     drawn(page)
-    assert page.evaluate("blocks / 4") == forwards + 1  # not three
+    assert page.evaluate("blocks / 4") == forwards + 1  # one pass for three moves
     assert page.evaluate(picture) == before
     walk.scroll_into_view_if_needed()
     drawn(page)

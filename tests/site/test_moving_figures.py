@@ -215,7 +215,7 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "position_similarity": "2-D",
     "asking_patch": "Backdrop",
     "residual_stream": "Back",  # it opens at its last step
-    "data_flow": "Back",  # so does this
+    "data_flow": "Back",  # it opens at its last step, too
     "resized_positions": "Back",  # it opens two steps before its last
     "made_of": "Image 0 alone",
 }
@@ -1186,7 +1186,7 @@ def test_the_hands_point_where_the_package_has_them(position_similarity, name):
     vector = positions(name)[4 * 14 + 9].double()
     if name == "1-D":  # sines, then cosines, of 384 clocks
         pairs = vector.reshape(2, 384)[:, ::48]
-    else:  # the same of 192 for the row, and then for the column
+    else:  # sines, then cosines, of 192 for the row, then for the column
         pairs = vector.reshape(2, 2, 192)[:, :, :96:24].transpose(0, 1).flatten(1)
     parts = drawn(figure)
     for clock, (sine, cosine) in enumerate(pairs.T.tolist()):
@@ -1322,7 +1322,7 @@ def test_any_patch_asks_by_mouse_keys_and_buttons(visit):
     mouse.move(*at(8, 11))
     asked(figure, 8, 11)
     told = figure.get_by_role("status")
-    expect(told).to_contain_text("and row 8, column 12, a trace more")  # 124 than 123
+    expect(told).to_contain_text("and row 8, column 12, a trace more")  # 124, not 123
     mouse.move(*at(12, 5))
     mouse.down()
     mouse.move(*at(5, 10), steps=4)
@@ -1446,7 +1446,7 @@ def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
     def same(rows, *expected):
         for (label, numbers), tensor in zip(rows, expected, strict=True):
             for number, exact in zip(numbers, tensor.tolist(), strict=True):
-                off = 0.0061 if abs(exact) < 9.99 else 0.056  # as it is rounded
+                off = 0.0061 if abs(exact) < 9.99 else 0.056  # by rounding
                 assert number == pytest.approx(exact, abs=off), label
 
     tokens = out["patch_embed"][place, patch, :4]
@@ -1896,7 +1896,7 @@ def test_the_resized_positions_are_the_packages(visit, kind):
         grid.press("ArrowRight")
         shown = map_shown(figure, "new", side)
         expected = cosines[side + 2].clamp_min(0)
-        # a small share of black is a root of a small number: compare it as it is drawn
+        # compare what is drawn: the root of a small number makes rounding large
         torch.testing.assert_close(
             shown**POWER, expected**POWER, atol=0.01, rtol=0, check_dtype=False
         )

@@ -1,4 +1,4 @@
-"""Scores of maps where the right place is known, and tests that cover patches."""
+"""Score maps where the right place is known, and test maps by covering patches."""
 
 import math
 from collections.abc import Sequence

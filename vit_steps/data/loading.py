@@ -50,7 +50,7 @@ def load(
                        test
     =================  ====================  ==================================
     digits             1122, 225, 450
-    cluttered-digits   40,000, 1000, 1000    counts: three others
+    cluttered-digits   40,000, 1000, 1000    counts: three numbers
     fashion-mnist      5000, 1000, 1000      full=True: 55,000, 5000, 10,000;
                                              root, download: see by_torchvision
     cifar-10           45,000, 5000, 10,000  root, download

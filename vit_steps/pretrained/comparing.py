@@ -92,7 +92,7 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
         module, _, parameter = theirs.rpartition(".")
         if parameter in ("{p}", "gamma", "lambda1"):
             table[module] = ours.rpartition(".")[0]
-    del table["embeddings.patch_embeddings"]  # in most a part around the convolution
+    del table["embeddings.patch_embeddings"]  # mostly a module around the convolution
     translate = translator(table)
     outputs: StateDict = {}
 
@@ -110,7 +110,7 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
     hooks = [model.register_forward_hook(partial(keep, "logits"))]
     # Hugging Face has such a prefix before the names of a model with a head.
     prefix = f"{getattr(model, 'base_model_prefix', '')}."
-    # After pos_drop timm's tokens have registers among them, and ours not yet.
+    # timm adds the registers before pos_drop, ours adds them after it.
     skipped = "pos_drop" if getattr(model, "reg_token", None) is not None else ""
     for name, module in model.named_modules():
         place = translate(name.removeprefix(prefix))

@@ -62,7 +62,7 @@ def copy_into(theirs: nn.Module, ours: VisionTransformer) -> None:
     """
     before, held = theirs.state_dict(), ours.state_dict()
     known = ours.config.num_heads, ours.patch_embed.grid_size
-    places, count = {}, 1  # 0 is for what theirs do not have
+    places, count = {}, 1  # 0 marks a number that theirs does not have
     for name, tensor in before.items():
         numbers = torch.arange(count, count + tensor.numel())
         places[name] = numbers.reshape(tensor.shape)
@@ -99,7 +99,7 @@ def _compared_copy(theirs: nn.Module) -> VisionTransformer:
     They are compared in float32 or better, since in 16 bits even right copies differ.
     """
     parts: list[Any] = [*theirs.modules()] if isinstance(theirs, nn.Module) else []
-    parts.append(getattr(theirs, "config", None))  # transformers'
+    parts.append(getattr(theirs, "config", None))  # transformers' have one
 
     def stated(*names: str) -> Any:
         values = (getattr(p, n) for p in parts for n in names if hasattr(p, n))

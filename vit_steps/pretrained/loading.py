@@ -99,7 +99,7 @@ def on_the_grid(
 ) -> StateDict:
     """Return weights whose positions are interpolated from their grid to the model's.
 
-    Tensors without numbers, of no registers or positions, need not be given.
+    Empty tensors, of no registers or positions, need not be given.
 
     Raises: ValueError if ``old_grid_size`` is not theirs, or has to be known, since
         positions of a square would have the same shape.

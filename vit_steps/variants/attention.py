@@ -96,7 +96,7 @@ class AttentionPool(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Initialise query and attention: as timm, and as ``MultiHeadAttention``."""
+        """Initialise the query as timm does, the rest as ``MultiHeadAttention``."""
         nn.init.trunc_normal_(self.latent, std=self.latent.shape[-1] ** -0.5)
         for weight in (self.q.weight, *self.kv.weight.chunk(2), self.proj.weight):
             nn.init.xavier_uniform_(weight)

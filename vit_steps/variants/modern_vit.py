@@ -202,7 +202,7 @@ class VariantVisionTransformer(VisionTransformer):
         D = config.embed_dim
         if config.positions != "learned":
             del self.pos_embed
-            positions = torch.empty(1, 0, D)  # none, and still a dtype and a device
+            positions = torch.empty(1, 0, D)  # no positions, but a dtype and a device
             if config.positions == "sincos":
                 grid = self.patch_embed.grid_size
                 positions = sincos_position_embedding(D, grid, config.has_cls_token)

@@ -36,7 +36,7 @@ from tests.classroom.bench.edited import edited
 REPORT = ROOT / "_build" / "bench-grade.json"
 WATCHED = ("classroom", "notebooks", "tests", "vit_check", "vit_doctor", "vit_steps")
 WATCHED += ("Makefile",)
-BETWEEN_LOOKS = 2  # seconds, at how much memory is held
+BETWEEN_LOOKS = 2  # seconds between two looks at the memory in use
 
 
 def fingerprint(places: list[Path]) -> str:
@@ -72,7 +72,7 @@ def measure(
     """Make the submissions, grade them and compare the marks.
 
     Args:
-        often: how often each honest sort comes for once of each other.
+        often: how many submissions of each honest sort come for one of each other.
     """
     assignment = Assignment(source)
     sorts = [*damaged(), *nuisances(), *cheats(), *often * [*honest(), *edited()]]

@@ -177,7 +177,7 @@ def _listed_types(nb: NotebookNode, release: NotebookNode) -> None:
 
 
 def _debugged(nb: NotebookNode, release: NotebookNode) -> None:
-    """Leave breakpoints in the answers, and an error that was looked into."""
+    """Leave breakpoints in the answers, and an error that was debugged."""
     for source in ("%pdb off", "%debug", "%pdb on\n1 / 0"):
         nb.cells.insert(2, new_code_cell(source))
     for number, cell in enumerate(_solutions(nb)):
