@@ -47,9 +47,11 @@ def write_photograph(folder: str | os.PathLike[str], size: int = SIZE) -> int:
     model = focus_vit(image_size=size).eval()
     folder.mkdir(parents=True, exist_ok=True)
     parts = []
-    digest, total = hashlib.sha256(), 0
+    digest = hashlib.sha256()
+    total = 0
     for name, tensors in parts_of(model):
-        described, content = [], b""
+        described = []
+        content = b""
         for key, tensor in tensors:
             packed = tensor.ndim == 2
             described.append([key, "packed" if packed else "float32", *tensor.shape])

@@ -135,7 +135,8 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     options.checkpoint_folder.mkdir(parents=True, exist_ok=True)
-    name, epochs = options.record, EPOCHS[options.record]
+    name = options.record
+    epochs = EPOCHS[options.record]
     tasks = list(product(list(CHANGES)[1:] if name == "variants" else MODERN, SEEDS))
     with ProcessPoolExecutor(options.processes) as pool:
         started = [

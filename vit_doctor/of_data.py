@@ -113,7 +113,8 @@ def normalisations(patient: Patient) -> dict[str, Change]:
     """Return other ways to normalise pixels in [0, 1]."""
     from vit_steps.data import IMAGENET_MEAN, IMAGENET_STD
 
-    pixels, (shift, scale) = patient.pixels(patient.train.images), patient.scaling
+    pixels = patient.pixels(patient.train.images)
+    (shift, scale) = patient.scaling
     ways: dict[str, tuple[Any, Any]] = {
         "in 0..1": (0.0, 1.0),
         "in 0..255": (0.0, 1 / 255),
@@ -148,7 +149,8 @@ def compared(patient: Patient, ways: Iterable[str]) -> Said:
         changes = normalisations(patient) | exchanges(patient)
         for name, part in patient.parts.items():
             images, labels = (x[: limits.CHANGED] for x in (part.images, part.shown))
-            answers, pixels = patient.logits(images).argmax(1), patient.pixels(images)
+            answers = patient.logits(images).argmax(1)
+            pixels = patient.pixels(images)
             found = {way: patient.right(part, changes[way](pixels)) for way in changes}
             found[RENAMED] = torch.empty_like(labels, dtype=torch.bool)
             for one, other in ((EVEN, ODD), (ODD, EVEN)):
@@ -180,7 +182,8 @@ def renaming(patient: Patient, answers: Tensor, labels: Tensor) -> Tensor:
 
 def on_labels_and_images(patient: Patient) -> Said:
     """Look for labels that have nothing to do with the images."""
-    train, few = patient.train, slice(1000)
+    train = patient.train
+    few = slice(1000)
     pixels = train.small.flatten(1)  # (n, C·s·s)
     nearest = torch.cdist(pixels[few], pixels).fill_diagonal_(torch.inf).argmin(dim=1)
     same = train.labels[nearest] == train.labels[few]
@@ -201,7 +204,8 @@ def on_labels_and_images(patient: Patient) -> Said:
 def on_balance(patient: Patient) -> Said:
     """Look for classes with so few images that the model neglects them."""
     name, part = list(patient.parts.items())[-1]
-    right, here = patient.right(part).float(), part.shown.unique()
+    right = patient.right(part).float()
+    here = part.shown.unique()
     each = torch.stack([right[part.shown == k].mean() for k in here])
     shares, names = patient.shares, patient.classes
     as_trained = (shares[here] * each).sum() / shares[here].sum()

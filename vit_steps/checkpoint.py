@@ -89,8 +89,7 @@ def read_checkpoint(
 ) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Return the tensors and the metadata of a shipped model or a written file.
 
-    Raises: FileNotFoundError if there is none; ValueError if the file is damaged, or
-        from another program.
+    Raises: FileNotFoundError if there is none; ValueError if damaged, or not ours.
     """
     shipped = {path.stem: path for path in SHIPPED.glob("*.safetensors")}
     path = shipped.get(os.fspath(name), Path(name))

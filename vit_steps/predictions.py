@@ -33,7 +33,8 @@ class Predictions:
 
     def confusion_matrix(self) -> Tensor:
         """Return how often each class (row) got each answer (column): (K, K)."""
-        K, answers = len(self.classes), self.logits.argmax(dim=1)  # (n,)
+        K = len(self.classes)
+        answers = self.logits.argmax(dim=1)  # (n,)
         return (K * self.labels + answers).bincount(minlength=K * K).reshape(K, K)
 
     def accuracy_by_class(self) -> dict[str, float]:

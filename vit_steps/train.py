@@ -318,7 +318,8 @@ def _announce(
     from vit_steps.data.folder import left_out
     from vit_steps.data.sets import listed
 
-    config, epochs = recipe.model, recipe.train.epochs
+    config = recipe.model
+    epochs = recipe.train.epochs
     height, width = as_pair(config.image_size, "image_size")
     colour = "grey" if config.in_channels == 1 else "coloured"
     print(

@@ -193,8 +193,7 @@ class TrainingState:
         """Return the settings that a resumed training must share, as JSON has them.
 
         Of the training images these are number, shape, classes, labels, names of files
-        and transform, where the data has them. 12 digits of a sha256 stand for labels
-        and names.
+        and transform, if known. 12 digits of a sha256 stand for labels and names.
         """
         config = getattr(self.model, "config", None)
         images: Any = self.data.train

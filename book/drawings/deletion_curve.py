@@ -70,7 +70,8 @@ def pictures() -> tuple[list[Picture], float]:
     random = torch.rand(len(images), N)  # the same numbers as in the chapter
     found = []
     for index in PICTURES:
-        image, box = images[[index]].double(), boxes[[index]]
+        image = images[[index]].double()
+        box = boxes[[index]]
         x = inputs[[index]].double()  # (1, C, H, W)
         with torch.no_grad():
             _, weights = model.encode(x, need_weights=True)

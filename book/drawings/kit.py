@@ -250,7 +250,8 @@ class Drawing:
             name: name of the part.
             moving: whether the part is visible only where the drawing moves.
         """
-        around, self._parts = self._parts, []
+        around = self._parts
+        self._parts = []
         yield
         group = ElementTree.Element("g", {"data-part": name})
         if moving:

@@ -70,7 +70,8 @@ def draw() -> Drawing:
 
 def layer(drawing: Drawing, name: str, found: Answer) -> None:
     """Draw what goes into a layer, what comes out, and the sum of the chosen output."""
-    top, (wide, high) = TOPS[name], CELL
+    top = TOPS[name]
+    (wide, high) = CELL
     code, words = TITLES[name]
     drawing.text(2, top - 24, Word(code, code=True), words, bold=True, size=13)
     for x in (LEFT, RIGHT):

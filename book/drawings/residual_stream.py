@@ -75,7 +75,8 @@ class Stream:
         self.step()
 
     def replace(self, change: Tensor) -> None:
-        self.whole, self.first = change, torch.zeros_like(change)
+        self.whole = change
+        self.first = torch.zeros_like(change)
         self.step()
 
     def norm(self) -> None:

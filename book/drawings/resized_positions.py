@@ -18,7 +18,8 @@ OLD = 8  # rows and columns that the positions were trained with
 SIDES = range(4, 15)
 P = 4  # pixels along a patch
 KINDS = ("bicubic", "bilinear")
-START, CHOSEN = 12, (4, 4)
+START = 12
+CHOSEN = (4, 4)
 SHORTCUT = 6  # side of the grid when the shortcut, cutting off, is chosen
 
 LEFT, RIGHT = Box(2, 40, 164, 164), Box(194, 40, 164, 164)

@@ -10,7 +10,8 @@ from book.drawings.kit import Box, Colour, Drawing
 from vit_steps import ViTConfig
 from vit_steps.training_cost import ACCELERATORS
 
-PEAK, BANDWIDTH = ACCELERATORS["H100"].flops, 3.35e12  # FLOP/s, bytes a second
+PEAK = ACCELERATORS["H100"].flops  # FLOP/s
+BANDWIDTH = 3.35e12  # bytes a second
 CONFIG = ViTConfig.base()
 D, HEADS = CONFIG.embed_dim, CONFIG.num_heads
 SIDES = (112, 160, 224, 320, 448, 640, 896, 1280, 1792)  # of an image, in pixels
@@ -69,7 +70,8 @@ def up(speed: float) -> float:
 
 
 def draw() -> Drawing:
-    T, images = tokens(SIDES[SIDE]), IMAGES[BATCH]
+    T = tokens(SIDES[SIDE])
+    images = IMAGES[BATCH]
     counted = works(T, images)
     explicit, fused, linear = (f"{work.intensity:,.0f}" for work in counted)
     drawing = Drawing(

@@ -103,7 +103,8 @@ def on_the_move(drawing: Drawing) -> None:
             with drawing.part(f"{name}-{number}"):
                 patch = patch_of(number)
                 written = [[str(number)]]
-                cell, colour = (side, side), COLOURS[patch]
+                cell = (side, side)
+                colour = COLOURS[patch]
                 drawing.cells(0, 0, written, cell, colour, size=0.15 * side + 8.2)
     for row in range(ROWS**2):
         with drawing.part(f"row-{row}"):

@@ -65,7 +65,8 @@ def draw() -> Drawing:
 
 def row(drawing: Drawing, index: int, share: float) -> None:
     """Draw a class: its score on a track, and its share as a bar."""
-    colour, y = COLOURS[index], TRACK.y + (index + 0.5) * ROW
+    colour = COLOURS[index]
+    y = TRACK.y + (index + 0.5) * ROW
     drawing.text(2, y + 4, NAMES[index], bold=True, colour=colour)
     drawing.line((TRACK.x, y), (TRACK.right, y), thick=1)
     with drawing.part(f"handle-{index}"), drawing.part(f"knob-{index}"):

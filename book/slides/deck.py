@@ -69,7 +69,8 @@ class Deck:
             [(kind, parts)] = slide.items()
             if kind not in KINDS:
                 raise ValueError(f"kind: got {kind!r}, expected one of {list(KINDS)}")
-            header, of_slide = f"{title} · {KINDS[kind]}", parts.split(" + ")
+            header = f"{title} · {KINDS[kind]}"
+            of_slide = parts.split(" + ")
             cells = [part.partition(", ")[0] for part in of_slide]
             bet = kind == "bet" and self.bet["cell"] in cells
             pages.append(self.slide(header, of_slide, bet))

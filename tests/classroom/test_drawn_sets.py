@@ -187,7 +187,9 @@ def test_each_of_two_variants_is_graded_as_its_own(tmp_path):
 @in_sandbox
 def test_two_variants_are_one_column_of_the_gradebook(tmp_path):
     """Each student's feedback has the questions of the student's own variant."""
-    path, place, out = write_two(tmp_path), tmp_path / "class", tmp_path / "out"
+    path = write_two(tmp_path)
+    place = tmp_path / "class"
+    out = tmp_path / "out"
     grade_class(place, out, [path], QUICK, progress=False, seeds=[7])
     with pytest.raises(Refused, match='SEED="7 8"'):
         grade_class(place, out, [path], QUICK, progress=False, seeds=[8])

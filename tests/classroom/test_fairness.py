@@ -127,7 +127,9 @@ def test_a_cell_that_was_kept_waiting_too_long_had_no_fair_chance(waited, starve
     usage = Usage(pid=os.getpid(), computed=1.0, waited=waited, kept_waiting=60.0)
     execute = SandboxedExecute()
     execute._watchdog = SimpleNamespace(usage=usage)
-    execute._began, execute._allowed, execute.starved = (0.0, 0.0, 0.0), 5.0, False
+    execute._began = (0.0, 0.0, 0.0)
+    execute._allowed = 5.0
+    execute.starved = False
     execute.kc = SimpleNamespace(
         session=SimpleNamespace(msg=lambda kind, content: kind),
         control_channel=SimpleNamespace(send=sent.append),
@@ -154,7 +156,8 @@ def test_a_starved_notebook_is_run_again_by_itself(exercises, tmp_path, monkeypa
             result = Result.of(submission, assignment)
             result.again = again
             if submission.student == "starved" and not again:
-                result.starved, result.failures = True, {"test": "too late"}
+                result.starved = True
+                result.failures = {"test": "too late"}
             if submission.student != "dead":
                 result.save(course)
             yield Ended(task, 1 if submission.student == "dead" else 0)

@@ -107,7 +107,8 @@ class Container:
         line += ["--chdir", "/autograder", "--", "sh", "-c"]
         line += [f"ulimit -t {SECONDS_OF_PROCESSOR}; exec {command} 2>&1"]
         with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
-            peak, ended = [0], threading.Event()
+            peak = [0]
+            ended = threading.Event()
             watching = threading.Thread(target=_watch, args=(process.pid, peak, ended))
             watching.start()
             try:

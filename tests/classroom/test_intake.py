@@ -645,7 +645,8 @@ def test_odd_files_do_not_stop_the_intake(exercises, tmp_path):
 def damaged(data, kind):
     """Return a zip with damage in its list of files, or before it."""
     data = bytearray(data)
-    entry, end = data.index(b"PK\1\2"), data.rindex(b"PK\5\6")
+    entry = data.index(b"PK\1\2")
+    end = data.rindex(b"PK\5\6")
     if kind == "of a later version":
         data[entry + 6] = 99
     elif kind == "encrypted":
@@ -734,7 +735,8 @@ def test_a_zip_that_cannot_be_read_costs_its_student_alone(
 )
 @pytest.mark.parametrize("form", ["{}.ipynb", "{}/x.ipynb", "{}.zip"])
 def test_names_of_any_sort_are_taken_in(form, name, exercises, tmp_path):
-    place, good = tmp_path / "in", dump(solved(exercises))
+    place = tmp_path / "in"
+    good = dump(solved(exercises))
     inner = {f"{'long ' * 2000}{name!a}.ipynb": good}
     data = zipped(None, inner) if form.endswith("zip") else good
     unzipped(place, {"zoe.ipynb": good, form.format(name): data})
@@ -873,7 +875,8 @@ def test_a_notebook_behind_thousands_of_other_files_is_found(
 def test_limits_of_one_student_do_not_affect_others(
     limits, exercises, tmp_path, export
 ):
-    good, noise = dump(solved(exercises)), random.Random(0).randbytes(2**18)
+    good = dump(solved(exercises))
+    noise = random.Random(0).randbytes(2**18)
     files = {f"mallory/{n}.ipynb": noise[n:] for n in range(40)}
     files["mallory/w.zip"] = zipped(None, files)
     place = export(
@@ -898,7 +901,8 @@ def test_of_too_many_notebooks_the_newest_are_read(limits, exercises, tmp_path):
     (place / "bob").mkdir()
     with zipfile.ZipFile(place / "ada.zip", "w") as archive:
         for number in (3, 9, 1, 7, 5):
-            date, data = datetime(2010 + number, 1, 1), dump(solved(exercises, number))
+            date = datetime(2010 + number, 1, 1)
+            data = dump(solved(exercises, number))
             assert 5_000 < len(data) < 10_000
             entry = zipfile.ZipInfo(f"{number}.ipynb", date.timetuple()[:6])
             archive.writestr(entry, data)
@@ -924,7 +928,8 @@ def test_a_file_that_unfolds_is_not_held_in_memory(method, exercises, tmp_path):
 
 def test_the_exercise_counts_and_not_what_was_saved_after_it(exercises, tmp_path):
     """This happens, for example, in a zip of a whole folder."""
-    place, good = tmp_path / "in", dump(solved(exercises))
+    place = tmp_path / "in"
+    good = dump(solved(exercises))
     place.mkdir()
     with zipfile.ZipFile(place / "ada.zip", "w") as archive:
         for number, data in enumerate((good, b'{"cells": []}', b"")):
@@ -1154,7 +1159,8 @@ WORDS += ["1000", "1001", "90000", "90001", "12", "0", "assignsubmission_file"]
 
 def test_no_name_on_canvas_is_taken_for_anothers():
     """This holds whatever students are called, and whatever they call their files."""
-    draw, doubtful = random.Random(0), 0
+    draw = random.Random(0)
+    doubtful = 0
     for _ in range(5000):
         students = {
             number: "".join(draw.choices(WORDS, k=draw.randrange(8)))
@@ -1176,7 +1182,8 @@ def test_no_name_on_canvas_is_taken_for_anothers():
 
 def test_a_flood_of_uploads_keeps_no_student_out():
     """Its uploads have names that may be another student's; its author has any name."""
-    draw, floods = random.Random(0), 0
+    draw = random.Random(0)
+    floods = 0
     for _ in range(2000):
         honest = [
             label(as_canvas_names("Ada", 1000, False, attachment, f"{n}_x.ipynb"), [])

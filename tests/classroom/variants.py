@@ -88,7 +88,8 @@ def run(nb, answers=None):
 
     mpl.use("Agg")
     sys.modules["the_set"] = ModuleType("the_set")  # where PyTorch looks for names
-    names, said = vars(sys.modules["the_set"]), {}
+    names = vars(sys.modules["the_set"])
+    said = {}
     for cell in nb.cells:
         if cell.cell_type != "code" or cell.id == "colab":
             continue

@@ -325,7 +325,8 @@ def test_what_is_shipped_is_cut_from_what_is_published(part, count, tmp_path):
         unpacked.write_bytes(gzip.decompress(path.read_bytes()))
     images, labels = all_of_fashion(part, tmp_path)
     assert len(images) == 10 * count and images.is_contiguous()
-    kept, seen = [], [0] * 10
+    kept = []
+    seen = [0] * 10
     for i, label in enumerate(labels.tolist()):
         if seen[label] < count // 10:
             kept.append(i)

@@ -533,7 +533,8 @@ def test_dinov2s_classifier_is_not_a_head_of_ours():
     ],
 )
 def test_one_tensor_shows_another_model(change, message):
-    weights, (name, tensor) = dict(small().state_dict()), change
+    weights = dict(small().state_dict())
+    (name, tensor) = change
     weights = {n: t for n, t in weights.items() if n != name}
     if tensor is not None:
         weights[name] = tensor

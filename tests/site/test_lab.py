@@ -269,7 +269,8 @@ def in_pytorch(model, images):
         tokens, weights = model.encode(inputs, need_weights=True)
         logits = model.head(tokens[:, 0])
         rollout = class_token_to_patches(attention_rollout(weights))
-        x, said = model.embed(inputs), []
+        x = model.embed(inputs)
+        said = []
         for block in model.blocks:
             x, _ = block(x)
             said.append(model.head(model.norm(x)[:, 0]))
@@ -391,7 +392,8 @@ def test_every_step_is_pytorchs(page):
             "embed": x[0],
         }
         for index, block in enumerate(model.blocks):
-            name, normed = f"blocks.{index}", block.norm1(x)
+            name = f"blocks.{index}"
+            normed = block.norm1(x)
             expected[f"{name}.norm1"] = normed[0]
             attended, weights = block.attn(normed, need_weights=True)
             expected[f"{name}.attn.weights"] = weights[0]
@@ -743,7 +745,8 @@ def test_a_switch_tips_the_answer_of_the_scene_it_opens_with(fresh):
 
 def test_a_drag_writes_into_what_is_there_and_its_bars_wait_for_nothing(fresh):
     look = panel(fresh, "attention")
-    handle, bar = look.locator(".vl-handle"), look.locator(".vl-bars .vl-bar").first
+    handle = look.locator(".vl-handle")
+    bar = look.locator(".vl-bars .vl-bar").first
     handle.press("ArrowLeft")  # now there is a previous answer
     look.evaluate(
         """stage => {
@@ -935,9 +938,11 @@ def test_patches_vote_when_they_are_asked_to(fresh):
 
 
 def test_the_last_word_on_votes_counts_while_their_model_is_on_its_way(fresh):
-    look, held = panel(fresh, "attention"), []
+    look = panel(fresh, "attention")
+    held = []
     fresh.route("**/averaging.js", lambda route: held.append(route))
-    votes, words = look.get_by_label("votes"), look.locator(".vl-looks")
+    votes = look.get_by_label("votes")
+    words = look.locator(".vl-looks")
     with fresh.expect_request("**/averaging.js"):
         votes.check()
     look.get_by_role("button", name="block 0, head 0:").hover()
@@ -1793,7 +1798,8 @@ def test_a_finger_drags_the_digit_on_a_phone(browser, site):
 
 
 def test_lab_opens_from_a_folder_without_a_request(browser):
-    tab, requests = browser.new_page(), []
+    tab = browser.new_page()
+    requests = []
     tab.on("request", lambda request: requests.append(request.url))
     tab.goto((ROOT / "_build" / "html" / PAGE).as_uri())
     open_all(tab)

@@ -10,8 +10,7 @@ from vit_steps.sizes import Size, as_pair, check_choice
 def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
     """Return random changes to one image, float from 0 to 1, before normalisation.
 
-    Which changes are harmless depends on the data, so ``name`` is one of those that
-    ``load`` takes.
+    Which changes are harmless depends on the data: ``name`` is one that ``load`` takes.
 
     Shape: (C, H, W) -> (C, H, W), of ``image_size``
     Raises: ValueError if there is no data of that name.

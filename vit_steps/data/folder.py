@@ -31,8 +31,7 @@ class ImageReader:
     """Read image files, whole or their middle alone, scaled down, and keep the images.
 
     Decoding a photograph takes longer than training on it, so up to ``KEPT`` bytes stay
-    in memory. A whole image keeps at least twice the ``image_size``, so that a crop of
-    it is not blurred.
+    in memory. A whole image keeps at least twice the ``image_size``, for sharp crops.
 
     Shape: path -> (C, H, W), uint8
     """

@@ -97,7 +97,8 @@ def load(
         parts["train"] = parts["train"].joined(parts["validation"])
     train = parts["train"]
     if name == "folder":
-        image_size, mean, std = train.read.image_size, IMAGENET_MEAN, IMAGENET_STD
+        image_size = train.read.image_size
+        mean, std = IMAGENET_MEAN, IMAGENET_STD
         if train.read.in_channels == 1:
             mean, std = (sum(mean) / 3,), (sum(std) / 3,)
     else:

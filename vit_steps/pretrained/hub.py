@@ -25,12 +25,11 @@ def copy_of(theirs: nn.Module) -> VisionTransformer:
     """Return our model with the configuration and weights of another library's.
 
     That is timm, torchvision or transformers; the book's page on pretrained weights
-    lists the families. What no tensor has, such as the kind of GELU or of rotary
-    positions, is read off their modules. The two are run against each other first.
+    lists the families. What no tensor shows, such as the kind of GELU or of rotary
+    positions, is read off their modules. The outputs of both are compared first.
     Theirs is left as it is; ours is in evaluation mode, and in the dtype and on the
     device of theirs. Its ``preprocessing`` is that of timm's ``pretrained_cfg``, which
-    the others do not have; classes without names get those of the version of ImageNet
-    that has as many.
+    the others do not have; unnamed classes get the names of the ImageNet with as many.
 
     Raises: ValueError if ours cannot be that model, with what differs, or where.
     """
@@ -38,7 +37,8 @@ def copy_of(theirs: nn.Module) -> VisionTransformer:
     known = getattr(theirs, "pretrained_cfg", None)
     if known is None:
         return ours
-    names, K = known.get("label_names") or (), ours.config.num_classes
+    K = ours.config.num_classes
+    names = known.get("label_names") or ()
     if len(names) != K:
         data = optional.timm().data
         version = data.infer_imagenet_subset({"num_classes": K})
@@ -62,7 +62,8 @@ def copy_into(theirs: nn.Module, ours: VisionTransformer) -> None:
     """
     before, held = theirs.state_dict(), ours.state_dict()
     known = ours.config.num_heads, ours.patch_embed.grid_size
-    places, count = {}, 1  # 0 marks a number that theirs does not have
+    places = {}
+    count = 1  # 0 marks a number that theirs does not have
     for name, tensor in before.items():
         numbers = torch.arange(count, count + tensor.numel())
         places[name] = numbers.reshape(tensor.shape)

@@ -107,7 +107,8 @@ def on_the_grid(
     given = {name: t for name, t in wanted.items() if not t.numel()} | given
     if not families.has_positions(given) or "pos_embed" not in wanted:
         return given
-    positions, expected = given["pos_embed"], wanted["pos_embed"].shape
+    positions = given["pos_embed"]
+    expected = wanted["pos_embed"].shape
     rows, columns = grid_size
     N = rows * columns
     if old_grid_size is not None:

@@ -71,8 +71,7 @@ class AttentionPool(nn.Module):
     """A vector for each image: attention from one learned query, then an MLP.
 
     It is the head "MAP" of arXiv 2106.04560, which SigLIP has (arXiv 2303.15343). A
-    class token asks in every block; this query asks once, after the last. Names are
-    those of timm.
+    class token asks in every block, this query once, after the last. Names are timm's.
 
     Args:
         norm: of D numbers, in front of the MLP.

@@ -54,7 +54,8 @@ class Peak(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.ended, self.bytes = threading.Event(), 0
+        self.ended = threading.Event()
+        self.bytes = 0
 
     def run(self) -> None:
         procfs = Procfs(Path("/proc"))
@@ -107,7 +108,8 @@ def measure(
         pages = sum(out.feedback(s, assignment.name).is_file() for s in sent)
         changed = fingerprint(watched) != before
         marks = gradebook.marks(out, results)
-        wrong, times = [], defaultdict(list)
+        wrong = []
+        times = defaultdict(list)
         for result in results:
             kind = sent[result.student]
             times[kind.name].append(result.seconds)

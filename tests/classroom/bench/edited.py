@@ -73,7 +73,8 @@ def _solutions(nb: NotebookNode) -> list[NotebookNode]:
 
 def _cells_above(nb: NotebookNode, release: NotebookNode) -> None:
     """Join each answer to the code cell above it, under that one's name."""
-    above, kept = None, []
+    above = None
+    kept = []
     for cell in nb.cells:
         if above is not None and is_solution(cell) and cell.cell_type == "code":
             above.source += f"\n\n{cell.source}"
