@@ -216,7 +216,7 @@ def patch_tokens() -> Tensor:
 
 
 def common_directions(tokens: Tensor) -> dict[str, Any]:
-    """Return the scale of colours that the six photographs with these tokens share.
+    """Return the one scale of colours for the six photographs with these tokens.
 
     The same for one picture is ``directions`` in ``photograph/directions.js``. Tokens
     minus their ``mean`` are projected onto the ``basis`` (3, D), the directions in

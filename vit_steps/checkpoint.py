@@ -201,7 +201,7 @@ def fitted(
     expected: Mapping[str, Tensor],
     unlimited: Container[str] = (),
 ) -> dict[str, Tensor]:
-    """Return the tensors in the dtypes expected; those may be on the meta device.
+    """Return the tensors in the dtypes of ``expected``, which may hold no numbers.
 
     Tensors whose names are in ``unlimited`` may hold infinite numbers.
 

@@ -85,7 +85,7 @@ def first_line(node: ast.stmt) -> int:
 
 
 def has_its_lines_alone(node: ast.stmt, lines: list[bytes]) -> bool:
-    """Return whether a statement, no ``elif``, shares its lines only with comments."""
+    """Return whether a statement has its lines to itself; False for an ``elif``."""
     line = lines[node.lineno - 1]
     before, begins = line[: node.col_offset], line[node.col_offset :]
     after = lines[(node.end_lineno or node.lineno) - 1][node.end_col_offset :].strip()
@@ -224,7 +224,7 @@ class FoldCells(SphinxPostTransform):
 
 
 def say_what_folds(cell: nodes.container, identity: str) -> None:
-    """Name the fold of a cell that is folded whole by its content."""
+    """Name the fold of a whole cell by the cell's content."""
     if identity in IDS_OF_IMPORTS:
         cell["classes"].append("imports")
     if "guard" in cell["cell_metadata"].get("tags", []):

@@ -196,7 +196,7 @@ def described(name: str) -> str:
 
 
 def wrong(frame: list[int] | None) -> list[int] | None:
-    """Return, flattened, each place that shows another patch, and that patch."""
+    """Return a flat list: each place that shows another patch, then that patch."""
     if frame is None:
         return None
     return [n for place, k in enumerate(frame) if place != k for n in (place, k)]

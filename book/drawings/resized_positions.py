@@ -20,7 +20,7 @@ P = 4  # pixels along a patch
 KINDS = ("bicubic", "bilinear")
 START = 12
 CHOSEN = (4, 4)
-SHORTCUT = 6  # side of the grid when the shortcut, cutting off, is chosen
+SHORTCUT = 6  # side of the grid at which the shortcut, cutting off, is shown first
 
 LEFT, RIGHT = Box(2, 40, 164, 164), Box(194, 40, 164, 164)
 SCALE = Box(96, 234, 246, 9)

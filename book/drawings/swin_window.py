@@ -178,7 +178,7 @@ def legend(drawing: Drawing, x: float, y: float) -> None:
 
 
 def cells(drawing: Drawing, place: Box, tokens: torch.Tensor) -> None:
-    """Draw the tokens in the colours of their groups, and name those roll carried."""
+    """Draw the tokens in their groups' colours, with the names of those carried."""
     groups: dict[int, list[Box]] = {}
     for i, row in enumerate(tokens.tolist()):
         for j, name in enumerate(row):

@@ -125,7 +125,7 @@ def across(score: float) -> float:
 
 
 def at(place: int, share: float) -> tuple[float, float]:
-    """Return the point of the chart for a temperature, by its place, and a share."""
+    """Return the chart's point for a share at the temperature with this index."""
     return CHART.x + CHART.width * place / (
         len(TAUS) - 1
     ), CHART.y + CHART.height * share

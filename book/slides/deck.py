@@ -121,7 +121,7 @@ class Deck:
         return heading[0].upper() + heading[1:]
 
     def quoted(self, name: str, words: str) -> re.Match[str]:
-        """Find a cell's text from some words on, to others or the paragraph's end."""
+        """Return a cell's text between some words, or to the paragraph's end."""
         first, _, last = words.partition(" … ")
         rest = ".*?" + re.escape(last) if last else "(?:(?!\n\n).)*"
         found = re.search(re.escape(first) + rest, self.cell(name).source, re.DOTALL)

@@ -361,7 +361,7 @@ def test_a_name_that_can_be_two_students_is_a_question_by_itself(
 
 
 def test_many_attachments_are_not_many_students(exercises, tmp_path, export):
-    """This holds even if each could be another student's, who is graded as well."""
+    """This holds even if each name may be that of another student in the class."""
     data = dump(solved(exercises))
     ada, bob = "ada_8_800_999_x.ipynb", "bob_6_600_x.ipynb"
     mallorys = [f"ada_8_800_7_{n}_123_x" for n in range(900, 980)]
@@ -1181,7 +1181,7 @@ def test_no_name_on_canvas_is_taken_for_anothers():
 
 
 def test_a_flood_of_uploads_keeps_no_student_out():
-    """Its uploads have names that may be another student's; its author has any name."""
+    """The uploads' names may be another student's, and their author has any name."""
     draw = random.Random(0)
     floods = 0
     for _ in range(2000):

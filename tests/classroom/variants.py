@@ -35,7 +35,7 @@ def source_of(name):
 
 
 def texts_of(name):
-    """Return by its place every text in which a table may replace something."""
+    """Return, by their places, all texts in which a table may replace something."""
     cells = source_of(name).cells
     texts = {cell.id: cell.source for cell in cells}
     for cell in cells:

@@ -26,7 +26,7 @@ CLOCKS = {"monotonic", "perf_counter", "time"}
 OF_THEIR_OWN = {
     "tests/forked/process.py": {"timeout=0"},  # asks whether it has ended already
     "tests/repository/colab/session.py": {"timeout=CELL_SECONDS"},  # twenty minutes
-    "tests/site/visit.py": {"tab.set_viewport_size(size)"},  # waits for the sliding
+    "tests/site/visit.py": {"tab.set_viewport_size(size)"},  # waits for contents
 }
 
 

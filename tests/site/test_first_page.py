@@ -389,7 +389,7 @@ def test_arrow_keys_choose_a_patch_that_asks(open_page, numbers):
 
 
 def middle(tab, patch, below=False):
-    """Return the middle of a patch in CSS pixels; below: of its colour."""
+    """Return the middle of a patch, or of its colour ``below``, in CSS pixels."""
     box = tab.locator(CANVAS).bounding_box()
     columns, gap = (6, 8) if box["width"] >= 560 else (3, 16)
     side = (1372 - (columns - 1) * gap) / columns

@@ -1051,7 +1051,7 @@ def test_panel_works_inside_a_chapter(browser, site, chapter):
 
 
 def state_in(tab):
-    """The state in the address, which is written 0.3 s after a change is drawn."""
+    """Return the state in the address, written 0.3 s after a change is drawn."""
     drawn(tab)
     rest(tab, 400)
     return tab.evaluate("location.hash")

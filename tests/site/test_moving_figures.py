@@ -2235,7 +2235,7 @@ def test_the_map_rolls_and_the_chosen_token_rolls_with_it(visit):
 
 
 def made(figure, first, place, alone=False):
-    """Compare what both layers say, and what it is made of, with PyTorch's."""
+    """Compare both layers' outputs, and what these are made of, with PyTorch's."""
     from book.drawings.made_of import CELL, RIGHT, STRENGTH, TOPS
 
     tokens = torch.tensor([[1, 2, 3], [first, 20, 30]]).double()[: 1 if alone else 2]

@@ -84,8 +84,8 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
     """Run a model and return what its modules return, by our names, in running order.
 
     They are the places of ``first_difference``, such as ``blocks.3``, and "logits".
-    Queries, keys and values are separate; queries and keys are left out if they may
-    have rotary pairs in another order than theirs.
+    Queries, keys and values are separate; queries and keys are left out if their
+    rotary pairs may be in another order.
     """
     table = dict(_MODULES)
     for theirs, ours in OURS.items():

@@ -86,7 +86,7 @@ def copy_into(theirs: nn.Module, ours: VisionTransformer) -> None:
 def _read(
     theirs: nn.Module, tensors: StateDict, num_heads: int, grid: Size
 ) -> StateDict:
-    """Return tensors of theirs as weights of ours, rotary pairs and positions too."""
+    """Convert their tensors to our weights, rotary pairs and positions included."""
     weights = in_our_names(tensors)
     rope = getattr(theirs, "rope", None)
     if rope is not None and not getattr(rope, "rotate_half", False):

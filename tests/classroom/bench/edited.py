@@ -72,7 +72,7 @@ def _solutions(nb: NotebookNode) -> list[NotebookNode]:
 
 
 def _cells_above(nb: NotebookNode, release: NotebookNode) -> None:
-    """Join each answer to the code cell above it, under that one's name."""
+    """Join each answer to the code cell above it, under the upper cell's name."""
     above = None
     kept = []
     for cell in nb.cells:
