@@ -31,7 +31,7 @@ class WeightsMismatch(ValueError):
         self.missing = tuple(missing)  # in the model alone
         self.misshapen = tuple(misshapen)  # in both, with different shapes
         lines = ["the weights do not fit, and the model is as before."]
-        # Both together would replace a trained head of another name by a fresh one.
+        # drop and keep together would exchange a trained head for a fresh one.
         other_head = any(re.search("head|classifier", name) for name in unexpected)
         drop = "" if other_head else " (drop=... leaves them out)"
         keep = "" if other_head else " (keep=... leaves the model's as they are)"

@@ -48,7 +48,7 @@ class RotaryAttention(MultiHeadAttention):
     def forward(
         self, x: Tensor, need_weights: bool = False, angles: Tensor | None = None
     ) -> tuple[Tensor, Tensor | None]:
-        """Do what ``MultiHeadAttention`` does, which raises alike, with the angles."""
+        """Attend as ``MultiHeadAttention`` does, with queries and keys turned."""
         check_tensor(x, "x", "B", "T", self.embed_dim, may_be_empty=True)
         B, T, D = x.shape
         h, d = self.num_heads, D // self.num_heads
