@@ -485,7 +485,7 @@ def test_names_of_their_own_files_are_read():
 @pytest.mark.parametrize("class_position", [True, False])
 def test_the_size_of_an_image_that_is_not_square_is_given(class_position):
     theirs = timm_small(img_size=(20, 28), no_embed_class=not class_position)
-    assert_equal(P.copy_of(theirs), theirs)  # 35 patches; 36 is a square
+    assert_equal(P.copy_of(theirs), theirs)  # 35 patches, and not 36, a square
     weights = theirs.state_dict()
     ours = P.model_of(weights, num_heads=2, image_size=(20, 28))
     assert_equal(ours, theirs)

@@ -1658,7 +1658,7 @@ def test_the_tensor_travels_to_the_next_stop_and_nowhere_else(page):
             seen.append(name)
         before = page.evaluate("journeys")
         page.wait_for_function("document.querySelector('.vl-traveller').hidden")
-    # the tensor does not travel to stops whose input is not the stop before
+    # a tensor travels to a stop only if the stop before is its input
     assert seen == [
         "Class token in front",
         "LayerNorm",

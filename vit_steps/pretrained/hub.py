@@ -1,4 +1,4 @@
-"""Copies of other libraries' models, compared with them, and the way back."""
+"""Copy other libraries' models into ours and back, and compare the outputs."""
 
 import copy
 import re
