@@ -81,7 +81,7 @@ def write_pdf(browser: Browser, pages: list[str], target: Path) -> None:
         if len(pages) == 1 or numbers == printed:
             break
     else:
-        raise RuntimeError("the numbers in the contents never were those of the pages")
+        raise RuntimeError("the page numbers in the contents never came out right")
     tab.close()
     describe(target, paper.title)
 

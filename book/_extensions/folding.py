@@ -172,7 +172,7 @@ def with_folds(html: str, source: str, found: list[Fold]) -> str:
         place = slice(fold.first - 1 - left_out, fold.last - left_out)
         inside = "".join(lines[place])
         if inside.count("<span") != inside.count("</span>"):
-            raise ValueError(f"line {fold.first}: a colour goes on behind what folds")
+            raise ValueError(f"line {fold.first}: a token continues after the fold")
         button = f"{' ' * fold.indent}{BUTTON.format(fold.words)}\n"
         lines[place] = [
             f'<span class="unfold-line">{button}</span>'

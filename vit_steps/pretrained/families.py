@@ -67,9 +67,9 @@ def variant_fields(state_dict: StateDict, chosen: dict[str, Any]) -> dict[str, A
         fields |= dict(rope="normalised", norm_eps=1e-5)
     elif "rope" not in chosen and (not learned or (gated and fc_norm)):
         raise ValueError(
-            "rope: got nothing, and these weights are of a model with rotary positions "
-            "whose kind no tensor tells; expected 'normalised' or 'indexed', with what "
-            "else config_of says, or None if there are none"
+            "rope: got nothing, and these weights may be of a model with rotary "
+            "positions, whose kind no tensor shows; expected 'normalised' or "
+            "'indexed', with what else config_of names, or None if it has none"
         )
     fields |= chosen
     if prefix and fields["pooling"] != "class token":
