@@ -25,11 +25,11 @@ from vit_book import PHOTOS, photos
 
 ASSETS = Path(__file__).parent / "_assets"
 GRID = 16  # patches in a row that a reader can point at, each the mean of 2×2
-NUMBERS = 32  # kept of a token's 384
-LARGEST = 127  # of a number in one byte
+NUMBERS = 32  # numbers kept of a token's 384
+LARGEST = 127  # largest number in one byte
 TILE, GAP = 222, 8
 SIZE = (6 * TILE + 5 * GAP, 2 * TILE + GAP)
-ASKING = (3, 6 * GRID + 4)  # the photograph and the patch that ask first: the cat's eye
+ASKING = (3, 6 * GRID + 4)  # photograph and patch of the first query: the cat's eye
 WORDS = {"flower": "dahlia", "china": "temple"}
 
 

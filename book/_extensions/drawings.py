@@ -24,7 +24,7 @@ def inlined(file: Path, alt: str) -> str | None:
         return None
     descriptions = [svg.find(f"{SVG}{tag}") for tag in ("title", "desc")]
     own = [part.text for part in descriptions if part is not None and part.text]
-    for part in descriptions:  # a browser would show it as a tooltip
+    for part in descriptions:  # removed, or a browser would show a tooltip
         if part is not None:
             svg.remove(part)
     for name in ("aria-labelledby", "aria-describedby"):

@@ -1,7 +1,7 @@
 """The directives ``value-table`` and ``check-table`` of the package's pages.
 
-``value-table`` shows the fields of the objects in a dictionary, or of the objects that
-the methods of a class return that are named in a constant of its module::
+``value-table`` shows the fields of the objects in a dictionary, or of those that some
+methods of a class return; a constant of the module names these methods::
 
     .. value-table:: vit_steps.vision_transformer.ViTConfig
        :rows: PRESETS

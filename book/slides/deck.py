@@ -33,7 +33,7 @@ lang: en
 LINES = 15  # of code and output that a slide has room for
 OTHER = 3  # lines that another part of the slide takes
 COLUMNS = 81
-WIDE = 1.75  # a figure of another shape has its text beside it, not below
+WIDE = 1.75  # a figure that is less wide has its text beside it, not below
 HEADING = re.compile(r"^#+ (.*)\n*", re.MULTILINE)
 SECTION = re.compile("^(The picture|By hand|The module|Proof|What breaks): ")
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -69,7 +69,8 @@ class Deck:
             [(kind, parts)] = slide.items()
             if kind not in KINDS:
                 raise ValueError(f"kind: got {kind!r}, expected one of {list(KINDS)}")
-            header, of_slide = f"{title} · {KINDS[kind]}", parts.split(" + ")
+            header = f"{title} · {KINDS[kind]}"
+            of_slide = parts.split(" + ")
             cells = [part.partition(", ")[0] for part in of_slide]
             bet = kind == "bet" and self.bet["cell"] in cells
             pages.append(self.slide(header, of_slide, bet))
@@ -120,7 +121,7 @@ class Deck:
         return heading[0].upper() + heading[1:]
 
     def quoted(self, name: str, words: str) -> re.Match[str]:
-        """Find a cell's text from some words on, to others or the paragraph's end."""
+        """Return a cell's text between some words, or to the paragraph's end."""
         first, _, last = words.partition(" … ")
         rest = ".*?" + re.escape(last) if last else "(?:(?!\n\n).)*"
         found = re.search(re.escape(first) + rest, self.cell(name).source, re.DOTALL)

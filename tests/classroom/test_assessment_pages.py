@@ -18,7 +18,7 @@ def page(name):
 
 
 def rows(text, columns):
-    """Return the cells of a page's table rows that have so many columns."""
+    """Return the cells of those table rows that have this number of columns."""
     lines = [
         line.strip("|").split("|") for line in text.splitlines() if line[:1] == "|"
     ]

@@ -165,7 +165,7 @@ def course(exercises, tmp_path_factory):
 
 
 def graded(course, exercises, student, change):
-    """Return a result as a worker leaves it: the release, changed and entered."""
+    """Change the release, and save and enter the result, as after a worker's run."""
     kept = course.root / student
     kept.write_text(student)
     sent = Submission(student, student.title(), "", exercises.name, student, kept)

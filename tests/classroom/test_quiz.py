@@ -161,7 +161,8 @@ def silent():
 
 @pytest.mark.parametrize("make", [sound, alone, shuffled, again, silent])
 def test_a_bug_has_the_symptom_that_the_question_names(make):
-    model, images = make(), torch.randn(6, 1, 8, 8)
+    model = make()
+    images = torch.randn(6, 1, 8, 8)
     repeats = vit_doctor.repeat_effect(model, images) == 0
     seen = {
         "alone": repeats and vit_doctor.batch_effect(model, images) > 1e-3,
@@ -176,7 +177,8 @@ def test_a_bug_has_the_symptom_that_the_question_names(make):
 
 
 def test_without_positions_nothing_changes_but_the_order():
-    model, images = shuffled(), torch.randn(2, 1, 8, 8)
+    model = shuffled()
+    images = torch.randn(2, 1, 8, 8)
     moved = vit_doctor.shuffle_patches(images, 2)
     tokens, turned = (model.encode(x)[0] for x in (images, moved))
     torch.testing.assert_close(tokens[:, 0], turned[:, 0])

@@ -215,7 +215,7 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "position_similarity": "2-D",
     "asking_patch": "Backdrop",
     "residual_stream": "Back",  # it opens at its last step
-    "data_flow": "Back",  # so does this
+    "data_flow": "Back",  # it opens at its last step, too
     "resized_positions": "Back",  # it opens two steps before its last
     "made_of": "Image 0 alone",
 }
@@ -228,7 +228,8 @@ def named(figure):
 @pytest.fixture(scope="module", params=CHAPTERS)
 def calm(request, kept_visit, figures):
     """A figure and its name, for a reader who wants no motion."""
-    one, name = kept_visit(reduced_motion="reduce"), request.param
+    one = kept_visit(reduced_motion="reduce")
+    name = request.param
     yield figure_in(one.tab, f"{figures}{name}.html", name), name
     assert one.errors == []
 
@@ -883,7 +884,8 @@ def test_a_tie_is_called_a_tie(visit):
 
 def test_a_term_of_the_formula_lights_what_it_names(visit):
     figure = visit("one_query")
-    status, lit = figure.get_by_role("status"), figure.locator(".lit")
+    status = figure.get_by_role("status")
+    lit = figure.locator(".lit")
     figure.locator('[data-part="term-softmax"]').hover()
     expect(lit).to_have_count(2)
     expect(status).to_contain_text("0.665, 0.245 and 0.090")
@@ -1186,7 +1188,7 @@ def test_the_hands_point_where_the_package_has_them(position_similarity, name):
     vector = positions(name)[4 * 14 + 9].double()
     if name == "1-D":  # sines, then cosines, of 384 clocks
         pairs = vector.reshape(2, 384)[:, ::48]
-    else:  # the same of 192 for the row, and then for the column
+    else:  # sines, then cosines, of 192 for the row, then for the column
         pairs = vector.reshape(2, 2, 192)[:, :, :96:24].transpose(0, 1).flatten(1)
     parts = drawn(figure)
     for clock, (sine, cosine) in enumerate(pairs.T.tolist()):
@@ -1203,7 +1205,8 @@ def test_the_map_is_pytorchs_wherever_one_chooses(position_similarity, name):
 
     figure = position_similarity
     press(figure, name)
-    side, similar = KINDS[name], similarities(name)
+    side = KINDS[name]
+    similar = similarities(name)
     for row, column in ((0, 0), (side // 2, 2), (side - 1, side - 2)):
         figure.page.mouse.click(*spot(figure, "handle-chosen", (row, column), side))
         assert written(figure, "chosen") == f"row {row}, column {column}"
@@ -1309,7 +1312,8 @@ def asked(figure, row, column):
 
 def test_any_patch_asks_by_mouse_keys_and_buttons(visit):
     figure = visit("asking_patch", reduced_motion="reduce")
-    mouse, asks = figure.page.mouse, figure.get_by_role("slider")
+    mouse = figure.page.mouse
+    asks = figure.get_by_role("slider")
 
     def at(*place):
         return spot(figure, "handle-asks", place, 14)
@@ -1322,7 +1326,7 @@ def test_any_patch_asks_by_mouse_keys_and_buttons(visit):
     mouse.move(*at(8, 11))
     asked(figure, 8, 11)
     told = figure.get_by_role("status")
-    expect(told).to_contain_text("and row 8, column 12, a trace more")  # 124 than 123
+    expect(told).to_contain_text("and row 8, column 12, a trace more")  # 124, not 123
     mouse.move(*at(12, 5))
     mouse.down()
     mouse.move(*at(5, 10), steps=4)
@@ -1432,7 +1436,10 @@ def chooses(figure, name, row, column):
 @pytest.mark.parametrize("place", range(3))
 def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
     model, out, weights, logits, labels = every_step
-    figure, row, column, head = flowing, 3, 2 + place, place + 1
+    figure = flowing
+    row = 3
+    column = 2 + place
+    head = place + 1
     patch = 8 * row + column
     if place:
         press(figure, "Another picture")
@@ -1446,7 +1453,7 @@ def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
     def same(rows, *expected):
         for (label, numbers), tensor in zip(rows, expected, strict=True):
             for number, exact in zip(numbers, tensor.tolist(), strict=True):
-                off = 0.0061 if abs(exact) < 9.99 else 0.056  # as it is rounded
+                off = 0.0061 if abs(exact) < 9.99 else 0.056  # by rounding
                 assert number == pytest.approx(exact, abs=off), label
 
     tokens = out["patch_embed"][place, patch, :4]
@@ -1464,7 +1471,8 @@ def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
     assert rows[2][1] == pytest.approx(into[0][0, :4].tolist(), abs=0.011)
     assert rows[6][1] == pytest.approx(into[0][patch + 1, :4].tolist(), abs=0.011)
     for block in range(4):
-        name, step = f"blocks.{block}", 4 + 4 * block
+        name = f"blocks.{block}"
+        step = 4 + 4 * block
         qkv = out[f"{name}.attn.qkv"][place].reshape(65, 3, 4, 16)[:, :, head, :3]
         rows = shown(step)
         same(
@@ -1605,7 +1613,8 @@ def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_ste
 
 def test_a_finger_goes_sideways_along_the_flow(visit):
     figure = visit("data_flow", PHONE, has_touch=True, is_mobile=True)
-    svg, slider = figure.locator(".vit-drawing"), opened_step(figure)
+    svg = figure.locator(".vit-drawing")
+    slider = opened_step(figure)
     svg.scroll_into_view_if_needed()
     x, y = middle(grip(figure, "handle-step"))
     assert drag_by_finger(figure, (x, y), (x - 5, y - 150)), "up it scrolls the page"
@@ -1846,7 +1855,8 @@ def test_patches_are_covered_by_mouse_and_finger(visit):
     press(figure, "Another picture")
     assert int(written(figure, "covered").split()[0]) > 55, "a choice is kept"
     assert written(figure, "title-1") == "Ink in the box first"
-    status, words = figure.get_by_role("status"), r"the (\d+) in the box and (\d+) more"
+    status = figure.get_by_role("status")
+    words = r"the (\d+) in the box and (\d+) more"
     expect(status).to_contain_text(re.compile(words))
     said = re.search(words, status.text_content())
     assert 16 <= int(said[1]) <= 25
@@ -1896,7 +1906,7 @@ def test_the_resized_positions_are_the_packages(visit, kind):
         grid.press("ArrowRight")
         shown = map_shown(figure, "new", side)
         expected = cosines[side + 2].clamp_min(0)
-        # a small share of black is a root of a small number: compare it as it is drawn
+        # compare what is drawn: the root of a small number makes rounding large
         torch.testing.assert_close(
             shown**POWER, expected**POWER, atol=0.01, rtol=0, check_dtype=False
         )
@@ -2173,7 +2183,8 @@ def test_the_reach_is_that_of_the_blocks_of_the_package(visit, name):
 
 def test_a_token_is_looked_at_in_passing_and_kept_by_a_click(visit):
     figure = visit("swin_window", reduced_motion="reduce")
-    status, frame = figure.get_by_role("status"), figure.locator(".swin-preview")
+    status = figure.get_by_role("status")
+    frame = figure.locator(".swin-preview")
     for _ in range(2):
         press(figure, "Back")
     figure.page.mouse.move(*spot(figure, "handle-map", (6, 1), 8))
@@ -2203,7 +2214,8 @@ def test_the_map_rolls_and_the_chosen_token_rolls_with_it(visit):
     def framed():
         frame = figure.locator('[data-part="frame"] rect').bounding_box()
         grip = figure.locator('[data-part="handle-map"] .moving-grip').bounding_box()
-        (x, y), side = middle(frame), grip["width"] / 8
+        (x, y) = middle(frame)
+        side = grip["width"] / 8
         return int((y - grip["y"]) / side), int((x - grip["x"]) / side)
 
     assert framed() == (0, 2)
@@ -2223,7 +2235,7 @@ def test_the_map_rolls_and_the_chosen_token_rolls_with_it(visit):
 
 
 def made(figure, first, place, alone=False):
-    """Compare what both layers say, and what it is made of, with PyTorch's."""
+    """Compare both layers' outputs, and what these are made of, with PyTorch's."""
     from book.drawings.made_of import CELL, RIGHT, STRENGTH, TOPS
 
     tokens = torch.tensor([[1, 2, 3], [first, 20, 30]]).double()[: 1 if alone else 2]
