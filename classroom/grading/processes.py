@@ -34,11 +34,9 @@ class Ended(Generic[*Arguments]):
 
 
 def start_server(folder: Path, preload: list[str]) -> None:
-    """Start the process from which all others are forked, unless it is running.
+    """Start the process from which all others are forked, with its socket in a folder.
 
-    Args:
-        folder: for its socket.
-        preload: modules that it imports before it forks.
+    It imports the modules ``preload`` before it forks. If it runs already, it stays.
     """
     multiprocessing.set_forkserver_preload(preload)
     before, tempfile.tempdir = tempfile.tempdir, str(folder)

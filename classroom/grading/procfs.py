@@ -45,11 +45,7 @@ class Seen:
 
 
 class Procfs:
-    """One /proc, kept open so that its path cannot come to mean another one.
-
-    Raises:
-        OSError: if there is none at that place.
-    """
+    """One /proc, kept open so that its path cannot come to mean another one."""
 
     def __init__(self, place: Path) -> None:
         self._folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
@@ -75,11 +71,7 @@ class Procfs:
         return b"".join(parts)
 
     def look(self, pid: int) -> Seen:
-        """Return the state of one process.
-
-        Raises:
-            OSError: if it has ended.
-        """
+        """Return the state of one process, or raise OSError if it has ended."""
         # A process's name may be any bytes, so parsing starts after its last bracket.
         stat = self.read(f"{pid}/stat").rpartition(b")")[2].split()
         first = f"{pid}"

@@ -61,11 +61,7 @@ class Restored:
 
 
 def read(data: bytes, limits: Limits = ORDINARY) -> list[Cell]:
-    """Return the cells of a notebook file of any version.
-
-    Raises:
-        Unreadable: if the file is not a notebook, or too large.
-    """
+    """Return the cells of a notebook file of any version, or raise Unreadable."""
     if len(data) > limits.notebook:
         raise Unreadable(
             f"The file has {len(data) / 1e6:.0f} MB; at most "
@@ -334,11 +330,7 @@ def _json(data: bytes) -> Any:
 
 
 def encoding_of(data: bytes) -> str:
-    """Return the encoding of a text: Unicode of any kind, or an old code page.
-
-    Raises:
-        Unreadable: if it is none of these.
-    """
+    """Return the encoding of a text: Unicode of any kind, or an old code page."""
     unicode = json.detect_encoding(data)
     with suppress(UnicodeDecodeError):
         data.decode(unicode)
