@@ -21,16 +21,11 @@ _own_share: list[int] = []  # processors of the task that this process was start
 
 @dataclass(frozen=True)
 class Ended(Generic[*Arguments]):
-    """The end of one task.
-
-    Attributes:
-        exitcode: as in ``Process``; None if the process could not be started.
-        timed_out: whether its time was up, and it was killed.
-    """
+    """The end of one task."""
 
     arguments: tuple[*Arguments]
-    exitcode: int | None
-    timed_out: bool = False
+    exitcode: int | None  # as in ``Process``; None if it could not be started
+    timed_out: bool = False  # and it was killed
 
 
 def start_server(folder: Path, preload: list[str]) -> None:

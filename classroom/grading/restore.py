@@ -48,16 +48,13 @@ class Unreadable(ValueError):
 
 @dataclass
 class Restored:
-    """A submission that can be graded.
-
-    Attributes:
-        changes: what had to be repaired, one sentence each.
-        tampered: repairs of damage that only a person can have done.
-    """
+    """A submission that can be graded, with a sentence about each repair."""
 
     nb: NotebookNode
     changes: list[str] = field(default_factory=list)
-    tampered: list[str] = field(default_factory=list)
+    tampered: list[str] = field(
+        default_factory=list
+    )  # what only a person can have done
 
 
 def read(data: bytes, limits: Limits = ORDINARY) -> list[Cell]:

@@ -16,23 +16,15 @@ HINT = re.compile(
 
 @dataclass
 class Task:
-    """A task of the exercise set, with its result.
-
-    Attributes:
-        title: its heading.
-        hints: a title and a text each.
-        names: grade_id of each of its cells that has points.
-        wrong: why it did not pass, a sentence each.
-        unmarked: points of the answers that a person has not marked yet.
-    """
+    """A task of the exercise set, with its result."""
 
     title: str
-    hints: list[tuple[str, str]] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
+    hints: list[tuple[str, str]] = field(default_factory=list)  # a title and a text
+    names: list[str] = field(default_factory=list)  # grade_id of cells with points
     score: float = 0.0
     points: float = 0.0
-    wrong: list[str] = field(default_factory=list)
-    unmarked: float = 0.0
+    wrong: list[str] = field(default_factory=list)  # why it did not pass
+    unmarked: float = 0.0  # points that a person has not given yet
 
     @property
     def state(self) -> str:

@@ -44,15 +44,13 @@ class File:
     Attributes:
         path: below the place in which it was found. A folder's path ends with a slash,
             and only empty folders are listed.
-        size: bytes, at most.
-        trouble: the reason why it must not be opened, or "".
     """
 
     path: str
     time: float = 0.0
-    size: int = 0
+    size: int = 0  # bytes, at most
     open: Callable[[], IO[bytes]] = io.BytesIO
-    trouble: str = ""
+    trouble: str = ""  # why it must not be opened
 
     @property
     def is_folder(self) -> bool:
