@@ -26,12 +26,11 @@ from classroom.gradescope import run
 from classroom.gradescope.__main__ import IMPORTED, main, pinned
 from classroom.gradescope.results import RIGHT, in_words
 from classroom.gradescope.run import CONTAINER, assignment_in, room
-from classroom.grading.course import url_of
 from classroom.grading.procfs import Procfs
 from classroom.grading.result import Result
 from classroom.grading.sandbox import SETTINGS, SYSTEM
 from classroom.release.assignment import Assignment
-from classroom.release.release import SOURCES
+from classroom.release.release import SOURCES, url_of
 from tests.classroom.bench.adversaries import dump, solved
 from tests.classroom.in_sandbox import in_sandbox
 from tests.patience import SECONDS

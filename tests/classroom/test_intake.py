@@ -1062,7 +1062,7 @@ def test_contested_marks_are_for_people_alone(exercises, tmp_path):
         Result(name, name, "7", "05_heads", name, False, "", "", contested=contested)
         for name, contested in (("ada", "Whose?"), ("bob", ""))
     ]
-    marks = {(name, "05_heads"): Mark(1.0, 14.0, 0) for name in ("ada", "bob")}
+    marks = {(name, "05_heads"): Mark(1.0, 14.0) for name in ("ada", "bob")}
     for chosen, students in ((results, ["bob"]), (results[:1], [])):
         write_marks(course, chosen, marks, {})
         people, canvas, moodle = (
@@ -1084,7 +1084,7 @@ def graded_from(folder, uploads, class_list):
         for name, c in labels.items()
     ]
     scores = zip(results, uploads.values(), strict=True)
-    marks = {(r.student, "05_heads"): Mark(score, 14.0, 0) for r, score in scores}
+    marks = {(r.student, "05_heads"): Mark(score, 14.0) for r, score in scores}
     write_marks(Course(folder), results, marks, class_list)
     return {
         path.name.partition("-")[0]: table(path) for path in folder.glob("b*-*.csv")

@@ -16,11 +16,10 @@ from torch import nn
 
 import vit_doctor
 from classroom.assessment.__main__ import chapters, files, main
-from classroom.assessment.canvas import canvas_zip
 from classroom.assessment.clinic import CLINIC, FURTHER, cases
 from classroom.assessment.forms import forms
-from classroom.assessment.moodle import moodle_xml
 from classroom.assessment.paper import clinic_page, form_page, key_page, marking_page
+from classroom.assessment.platforms import canvas_zip, moodle_xml
 from classroom.assessment.questions import BANK
 from classroom.assessment.questions.from_eight import SYMPTOMS
 from classroom.assessment.text import blocks
