@@ -577,6 +577,10 @@ def shown_patches(figure, name):
     )
 
 
+def after(count):
+    return f"after {count} block{'s' * (count != 1)}"
+
+
 def test_the_cat_shows_what_each_block_leaves_of_its_tokens(visit):
     from book.drawings.residual_stream import BLOCKS, LEFT, STACKS, WIDE, stacks
 
@@ -587,7 +591,7 @@ def test_the_cat_shows_what_each_block_leaves_of_its_tokens(visit):
     figure.page.keyboard.press("Home")
     for block in range(BLOCKS + 1):
         parts = drawn(figure)
-        assert parts["block"]["text"] == f"after block {block}"
+        assert parts["block"]["text"] == after(block)
         for name in STACKS:
             stack = stacks()[name]
             assert shown_patches(figure, name) == stack.answers[block]
@@ -621,22 +625,22 @@ def test_the_stream_is_played_from_the_start_and_dragged(visit):
     time_stands(figure.page)
     press(figure, "Play")
     for block in (0, 1, 2):
-        assert written(figure, "block") == f"after block {block}"
+        assert written(figure, "block") == after(block)
         figure.page.clock.run_for(1250)
     box = grip(figure, "rows")
     figure.page.mouse.move(box["x"] + 20, box["y"] + 20)
     figure.page.mouse.down()
     figure.page.mouse.move(box["x"] + box["width"] / 2, box["y"] - 200)
     figure.page.mouse.up()
-    assert written(figure, "block") == "after block 6"
+    assert written(figure, "block") == after(6)
     expect(figure.get_by_role("button", name="Play", exact=True)).to_be_visible()
     figure.page.clock.run_for(5000)
-    assert written(figure, "block") == "after block 6", "dragging has stopped it"
+    assert written(figure, "block") == after(6), "dragging has stopped it"
     for y, block in ((60, 9), (box["height"] - 20, 3)):
         x = 20 + (box["width"] - 40) * block / 12
         figure.page.mouse.click(box["x"] + x, box["y"] + y)
         said = "a click on any stream jumps"
-        assert written(figure, "block") == f"after block {block}", said
+        assert written(figure, "block") == after(block), said
 
 
 def test_on_paper_the_stream_has_gone_through_all_blocks(visit):
@@ -1542,7 +1546,7 @@ def test_nothing_is_read_from_a_class_token_that_is_not_there(visit, every_step)
 def test_the_smallest_weight_is_not_called_zero(visit, every_step):
     _, _, weights, *_ = every_step
     figure = visit("data_flow", reduced_motion="reduce")
-    goes_to(figure, 17)  # weights of block 4
+    goes_to(figure, 17)  # weights of block 3
     last = weights[3][0, :, 0, 1:]  # (h, N)
     head, patch = divmod(int(last.argmin()), 64)
     assert last[head, patch] < 0.0005
@@ -1559,7 +1563,7 @@ def test_the_smallest_weight_is_not_called_zero(visit, every_step):
 def test_the_slider_says_each_steps_name_and_shapes(flowing):
     slider = opened_step(flowing)
     slider.press("Home")
-    shapes = {"image": "(1, 32, 32)", "block 2: MLP": "(65, 64)", "head": "(10)"}
+    shapes = {"image": "(1, 32, 32)", "block 1: MLP": "(65, 64)", "head": "(10)"}
     said = [slider.get_attribute("aria-valuetext")]
     for _ in range(22):
         slider.press("ArrowRight")
@@ -1583,13 +1587,13 @@ def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_ste
     box = grip(figure, "handle-step")
     x = box["x"] + box["width"] * (BLOCKS + 2.35 * BLOCK) / 360
     figure.page.mouse.click(x, box["y"] + box["height"] / 2)
-    said = "block 3: attention weights, (h, T, T) = (4, 65, 65)"
+    said = "block 2: attention weights, (h, T, T) = (4, 65, 65)"
     assert slider.get_attribute("aria-valuetext") == said
     assert slider.input_value() == "13"
-    assert "Block 3, head 1: the class token gives 39 % of" in named(figure)
+    assert "Block 2, head 1: the class token gives 39 % of" in named(figure)
     figure.page.touchscreen.tap(*spot(figure, "handle-patch", (2, 5), 8))
     figure.page.mouse.click(*spot(figure, "handle-head", (1, 0), 2))
-    shown = weights[2][0, :, 0, 1:]  # (h, N), of block 3
+    shown = weights[2][0, :, 0, 1:]  # (h, N), of block 2
     assert shown[2, 21] < 0.0005
     patch = figure.get_by_role("slider", name="patch that is followed")
     said = "patch 21, with under 0.1 % of the attention in head 2"
@@ -1600,7 +1604,7 @@ def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_ste
         path = drawn(figure)[f"ribbons-{block}"]["path"]
         assert path.count("M") == ribbons(block, expected.tolist()).count("M")
     figure.page.touchscreen.tap(x + 0.1 * box["width"], box["y"] + 5)
-    assert slider.get_attribute("aria-valuetext").startswith("block 4: ")
+    assert slider.get_attribute("aria-valuetext").startswith("block 3: ")
 
 
 def test_a_finger_goes_sideways_along_the_flow(visit):
@@ -2114,7 +2118,7 @@ def test_a_token_sees_whom_the_mask_of_the_package_lets_it_see(visit):
         place = [(index - by) % 8 for index in divmod(name, 10)]
         figure.page.mouse.move(*spot(figure, "handle-map", place, 8))
 
-    assert written(figure, "step") == "Block 2: cut", "at the corner of four edges"
+    assert written(figure, "step") == "Block 1: cut", "at the corner of four edges"
     assert lit(figure) == {0, 7, 70, 77}
     for _ in range(2):
         press(figure, "Back")

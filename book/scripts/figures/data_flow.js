@@ -130,7 +130,7 @@ function start(figure) {
       figure.part(`map-${of}`).style.opacity = kind < WEIGHTS ? "0.3" : "1"; // pale until they are computed
     }
     follow();
-    figure.write("of-maps", `attention, block ${block + 1}`);
+    figure.write("of-maps", `attention, block ${block}`);
     const joined = kind >= JOINS; // before, there is no class token to be read
     flows[picture].reads[read].forEach((share, digit) => {
       figure.draw(`bar-${digit}`, { width: joined ? longest * share : 0 });
@@ -287,7 +287,7 @@ function inOrder({ steps: [before, inside, after], depth, blocks: [left, wide] }
       inside.map((one, i) => {
         const found = step(one, before.length + i, block, i === inside.length - 1 ? block + 1 : block);
         const x = left + block * wide;
-        return { ...found, name: `block ${block + 1}: ${found.name}`, from: x + found.from, to: x + found.to };
+        return { ...found, name: `block ${block}: ${found.name}`, from: x + found.from, to: x + found.to };
       }),
     ),
     ...after.map((one, i) => step(one, before.length + inside.length + i, depth - 1, depth)),
@@ -353,7 +353,7 @@ function opener(model, scale, heads) {
         row("key", flow.key[block][head][patch], "key"),
         row("value", flow.value[block][head][patch], "value"),
       ],
-      `Block ${block + 1}, head ${head}: the class token’s query asks, and patch ${patch}’s key and value answer. ` +
+      `Block ${block}, head ${head}: the class token’s query asks, and patch ${patch}’s key and value answer. ` +
         "Every token makes all three in each head.",
     ],
     ({ flow, patch, head, block }) => {
@@ -370,7 +370,7 @@ function opener(model, scale, heads) {
           words(`summed over all 65 tokens: ${short(sumOf(scores.map(Math.exp)))}`),
           words(`weight: the share, ${share}`),
         ],
-        `Block ${block + 1}, head ${head}: the class token gives ${share} of its attention to patch ${patch}. ` +
+        `Block ${block}, head ${head}: the class token gives ${share} of its attention to patch ${patch}. ` +
           "Press a map for another head, or another patch.",
       ];
     },
@@ -387,7 +387,7 @@ function opener(model, scale, heads) {
           row("+ token", flow.class[block], "class"),
           row("=", flow.added[block], "class"),
         ],
-        `Block ${block + 1}, head ${head}: patch ${patch}’s value and all others, times their weights, add up. ` +
+        `Block ${block}, head ${head}: patch ${patch}’s value and all others, times their weights, add up. ` +
           "A matrix mixes the heads, and that is added.",
       ];
     },
@@ -400,7 +400,7 @@ function opener(model, scale, heads) {
         row("+ token", flow.added[block], "class"),
         row("=", flow.class[block + 1] ?? flow.end, "class"),
       ],
-      `Block ${block + 1}: the MLP works on each token by itself, and its result is added. ` +
+      `Block ${block}: the MLP works on each token by itself, and its result is added. ` +
         `Read now, the class token would say ${best(flow.reads[read])} with ${percent(Math.max(...flow.reads[read]))}.`,
     ],
     ({ flow: { end, last } }) => [
@@ -441,7 +441,7 @@ function opener(model, scale, heads) {
           ...tens(shares, (share) => (share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`)),
         ],
         `The answer: ${answer} with ${percent(shares[answer])}${right}; patch ${patch} had ${share} of ` +
-          `head ${head}’s attention in block ${block + 1}. Press an earlier step.`,
+          `head ${head}’s attention in block ${block}. Press an earlier step.`,
       ];
     },
   ];
