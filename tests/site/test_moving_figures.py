@@ -215,7 +215,6 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "position_similarity": "2-D",
     "asking_patch": "Backdrop",
     "residual_stream": "Back",  # it opens at its last step
-    "data_flow": "Back",  # so does this
     "resized_positions": "Back",  # it opens two steps before its last
     "made_of": "Image 0 alone",
 }
@@ -373,8 +372,7 @@ def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
     assert slider.get_attribute("aria-valuetext") == before
     slider.scroll_into_view_if_needed()
     x, y = middle(slider.bounding_box())
-    at_right_end = name in ("residual_stream", "data_flow")
-    aside = -90 if at_right_end else 90
+    aside = -90 if name == "residual_stream" else 90  # it begins at its right end
     assert not drag_by_finger(figure, (x, y), (x + aside, y - 20))
     assert slider.get_attribute("aria-valuetext") != before
 
@@ -1613,11 +1611,33 @@ def test_a_finger_goes_sideways_along_the_flow(visit):
     svg.scroll_into_view_if_needed()
     x, y = middle(grip(figure, "handle-step"))
     assert drag_by_finger(figure, (x, y), (x - 5, y - 150)), "up it scrolls the page"
-    assert slider.input_value() == "22"
+    assert slider.input_value() == "0"
     svg.scroll_into_view_if_needed()
     x, y = middle(grip(figure, "handle-step"))
-    assert not drag_by_finger(figure, (x, y), (x - 200, y - 20))
-    assert slider.input_value() == "0"
+    assert not drag_by_finger(figure, (x, y), (x + 200, y - 20))
+    assert slider.input_value() == "22"
+
+
+def test_the_flow_begins_with_a_question_whose_answer_it_does_not_show(visit):
+    figure = visit("data_flow", {"width": 1280, "height": 720}, CHAPTERS["data_flow"])
+    figure.page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+    play = figure.get_by_role("button", name="Play", exact=True).bounding_box()
+    assert play["y"] + play["height"] <= 720, "below the first screen"
+    heard = figure.get_by_role("status")
+    expect(heard).to_be_in_viewport(ratio=1)
+    bars = [f"bar-{digit}" for digit in range(10)]
+    for expected in (1, 2, 0):  # the block after which the answer is right
+        expect(heard).to_contain_text("After which block will the answer be ")
+        assert {drawn(figure)[bar]["rects"][0][2] for bar in bars} == {0}
+        for block in range(4):
+            goes_to(figure, 7 + 4 * block)
+            said = expect(heard)
+            look = (
+                said.to_contain_text if block == expected else said.not_to_contain_text
+            )
+            look("for the first time")
+        goes_to(figure, 0)
+        press(figure, "Another picture")
 
 
 def test_on_paper_the_flow_is_that_of_its_still_picture(visit):

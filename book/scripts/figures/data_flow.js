@@ -96,7 +96,7 @@ function start(figure) {
   const openings = opener(model, scale, heads);
   const steps = inOrder(figure.numbers);
   const last = steps.length - 1;
-  let now = last; // all of it is lit, and Play begins anew
+  let now = 0; // nothing is given away before the reader has made a guess
   figure.at = steps[now].to; // x up to which it is lit on the screen
   let [picture, patch, head] = [0, figure.numbers.patch, figure.numbers.chosen];
 
@@ -305,7 +305,7 @@ function opener(model, scale, heads) {
   /** @type {(numbers: number[]) => number} */
   const best = (numbers) => numbers.indexOf(Math.max(...numbers));
   return [
-    ({ flow: { grey }, patch }) => [
+    ({ flow: { grey }, label, patch }) => [
       [
         ...grid(`patch ${patch}`, grey[patch], 2),
         words(`minus the mean ${scale.mean.toFixed(3)},`),
@@ -313,11 +313,11 @@ function opener(model, scale, heads) {
         words(`${grey[patch][0].toFixed(2)} becomes ${two(normed(grey[patch])[0])}`),
       ],
       `The image is 1,024 grey values, and patch ${patch} has 16 of them. ` +
-        "Press another patch, and then Next to follow it to the answer.",
+        `After which block will the answer be ${label} for the first time?`,
     ],
     ({ flow: { grey }, patch }) => [
       [...grid(`patch ${patch}`, normed(grey[patch]), 2), words("read row by row: 16 numbers")],
-      `Cut into 64 patches: patch ${patch} is now a row of 16 numbers. None is lost.`,
+      `Cut into 64 patches: patch ${patch} is now a row of 16 numbers. Press another patch to follow that one.`,
     ],
     ({ flow: { grey, tokens }, patch }) => [
       [
@@ -391,7 +391,7 @@ function opener(model, scale, heads) {
           "A matrix mixes the heads, and that is added.",
       ];
     },
-    ({ flow, block, read }) => [
+    ({ flow, label, block, read }) => [
       [
         row("norm", flow.ready[block]),
         row("64 → 128", flow.wide[block]),
@@ -401,7 +401,9 @@ function opener(model, scale, heads) {
         row("=", flow.class[block + 1] ?? flow.end, "class"),
       ],
       `Block ${block}: the MLP works on each token by itself, and its result is added. ` +
-        `Read now, the class token would say ${best(flow.reads[read])} with ${percent(Math.max(...flow.reads[read]))}.`,
+        `Read now, the answer would be ${best(flow.reads[read])}` +
+        `${flow.reads.findIndex((shares) => best(shares) === label) === read ? " for the first time" : ""}` +
+        `, with ${percent(Math.max(...flow.reads[read]))}.`,
     ],
     ({ flow: { end, last } }) => [
       [
