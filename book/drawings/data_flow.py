@@ -377,7 +377,7 @@ def answers(drawing: Drawing, shares: Tensor) -> None:
 def names(drawing: Drawing, depth: int) -> None:
     """Write below the flow what each of its parts is."""
     middles = {"image": 34.0, "tokens": 101.0, "head": 299.0}
-    middles |= {f"block {b + 1}": BLOCKS + (b + 0.5) * WIDE for b in range(depth)}
+    middles |= {f"block {b}": BLOCKS + (b + 0.5) * WIDE for b in range(depth)}
     for name, x in middles.items():
         drawing.text(x, FLOW.bottom - 4, name, size=10.5, anchor="middle")
     with drawing.part("read"):
@@ -394,7 +394,7 @@ def opened(drawing: Drawing, now: Numbers, heads: int, depth: int) -> None:
             place = LARGE.cell(*divmod(PATCH, SIDE), SIDE, SIDE)
             drawing.frame(place, "patch-0", around=0)
     with drawing.part("of-maps"):
-        drawing.text(2, MAPS.y - 6, f"attention, block {depth}", size=10.5)
+        drawing.text(2, MAPS.y - 6, f"attention, block {depth - 1}", size=10.5)
     weights = weights_of(now, depth - 1)
     with drawing.part("handle-head"):
         for head in range(heads):

@@ -179,7 +179,7 @@ def draw() -> Drawing:
         x = LEFT + block * WIDE
         drawing.text(x, bottom + 12, f"{block}", size=10.5, anchor="middle")
     with drawing.part("block"):
-        drawing.text(2, bottom + 12, f"after block {BLOCKS}", size=11, bold=True)
+        drawing.text(2, bottom + 12, f"after {BLOCKS} blocks", size=11, bold=True)
     return drawing
 
 

@@ -45,6 +45,6 @@ def bracket(
     back = x + 8 * side
     drawing.line((x, top), (back, top), (back, bottom), (x, bottom), thick=1.75)
     anchor: Anchor = "start" if side > 0 else "end"
-    words = f"block {block + 1}"
+    words = f"block {block}"
     centre = (top + bottom) / 2 + 4
     drawing.text(back + 8 * side, centre, words, anchor=anchor, colour="soft")

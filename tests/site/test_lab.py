@@ -1440,7 +1440,9 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
     look.get_by_role("switch", name="block 3, head 1").tap()
     drawn(tab)
     assert "1 of 16 heads off" in look.inner_text()
-    maps = look.locator("table.vl-maps").bounding_box()  # the numbers are below them
+    draw = look.get_by_role("button", name="Draw", exact=True).bounding_box()
+    assert draw["y"] < look.locator(".vl-answers").bounding_box()["y"]
+    maps = look.locator("table.vl-maps").bounding_box()  # numbers are below
     inside = look.locator(".vl-inside").bounding_box()
     assert 0 <= inside["y"] - maps["y"] - maps["height"] <= 60
     tab.evaluate(f"scrollTo(0, {top - 300})")

@@ -215,7 +215,6 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "position_similarity": "2-D",
     "asking_patch": "Backdrop",
     "residual_stream": "Back",  # it opens at its last step
-    "data_flow": "Back",  # it opens at its last step, too
     "resized_positions": "Back",  # it opens two steps before its last
     "made_of": "Image 0 alone",
 }
@@ -374,8 +373,7 @@ def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
     assert slider.get_attribute("aria-valuetext") == before
     slider.scroll_into_view_if_needed()
     x, y = middle(slider.bounding_box())
-    at_right_end = name in ("residual_stream", "data_flow")
-    aside = -90 if at_right_end else 90
+    aside = -90 if name == "residual_stream" else 90  # it begins at its right end
     assert not drag_by_finger(figure, (x, y), (x + aside, y - 20))
     assert slider.get_attribute("aria-valuetext") != before
 
@@ -578,6 +576,10 @@ def shown_patches(figure, name):
     )
 
 
+def after(count):
+    return f"after {count} block{'s' * (count != 1)}"
+
+
 def test_the_cat_shows_what_each_block_leaves_of_its_tokens(visit):
     from book.drawings.residual_stream import BLOCKS, LEFT, STACKS, WIDE, stacks
 
@@ -588,7 +590,7 @@ def test_the_cat_shows_what_each_block_leaves_of_its_tokens(visit):
     figure.page.keyboard.press("Home")
     for block in range(BLOCKS + 1):
         parts = drawn(figure)
-        assert parts["block"]["text"] == f"after block {block}"
+        assert parts["block"]["text"] == after(block)
         for name in STACKS:
             stack = stacks()[name]
             assert shown_patches(figure, name) == stack.answers[block]
@@ -622,22 +624,22 @@ def test_the_stream_is_played_from_the_start_and_dragged(visit):
     time_stands(figure.page)
     press(figure, "Play")
     for block in (0, 1, 2):
-        assert written(figure, "block") == f"after block {block}"
+        assert written(figure, "block") == after(block)
         figure.page.clock.run_for(1250)
     box = grip(figure, "rows")
     figure.page.mouse.move(box["x"] + 20, box["y"] + 20)
     figure.page.mouse.down()
     figure.page.mouse.move(box["x"] + box["width"] / 2, box["y"] - 200)
     figure.page.mouse.up()
-    assert written(figure, "block") == "after block 6"
+    assert written(figure, "block") == after(6)
     expect(figure.get_by_role("button", name="Play", exact=True)).to_be_visible()
     figure.page.clock.run_for(5000)
-    assert written(figure, "block") == "after block 6", "dragging has stopped it"
+    assert written(figure, "block") == after(6), "dragging has stopped it"
     for y, block in ((60, 9), (box["height"] - 20, 3)):
         x = 20 + (box["width"] - 40) * block / 12
         figure.page.mouse.click(box["x"] + x, box["y"] + y)
         said = "a click on any stream jumps"
-        assert written(figure, "block") == f"after block {block}", said
+        assert written(figure, "block") == after(block), said
 
 
 def test_on_paper_the_stream_has_gone_through_all_blocks(visit):
@@ -1550,7 +1552,7 @@ def test_nothing_is_read_from_a_class_token_that_is_not_there(visit, every_step)
 def test_the_smallest_weight_is_not_called_zero(visit, every_step):
     _, _, weights, *_ = every_step
     figure = visit("data_flow", reduced_motion="reduce")
-    goes_to(figure, 17)  # weights of block 4
+    goes_to(figure, 17)  # weights of block 3
     last = weights[3][0, :, 0, 1:]  # (h, N)
     head, patch = divmod(int(last.argmin()), 64)
     assert last[head, patch] < 0.0005
@@ -1567,7 +1569,7 @@ def test_the_smallest_weight_is_not_called_zero(visit, every_step):
 def test_the_slider_says_each_steps_name_and_shapes(flowing):
     slider = opened_step(flowing)
     slider.press("Home")
-    shapes = {"image": "(1, 32, 32)", "block 2: MLP": "(65, 64)", "head": "(10)"}
+    shapes = {"image": "(1, 32, 32)", "block 1: MLP": "(65, 64)", "head": "(10)"}
     said = [slider.get_attribute("aria-valuetext")]
     for _ in range(22):
         slider.press("ArrowRight")
@@ -1591,13 +1593,13 @@ def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_ste
     box = grip(figure, "handle-step")
     x = box["x"] + box["width"] * (BLOCKS + 2.35 * BLOCK) / 360
     figure.page.mouse.click(x, box["y"] + box["height"] / 2)
-    said = "block 3: attention weights, (h, T, T) = (4, 65, 65)"
+    said = "block 2: attention weights, (h, T, T) = (4, 65, 65)"
     assert slider.get_attribute("aria-valuetext") == said
     assert slider.input_value() == "13"
-    assert "Block 3, head 1: the class token gives 39 % of" in named(figure)
+    assert "Block 2, head 1: the class token gives 39 % of" in named(figure)
     figure.page.touchscreen.tap(*spot(figure, "handle-patch", (2, 5), 8))
     figure.page.mouse.click(*spot(figure, "handle-head", (1, 0), 2))
-    shown = weights[2][0, :, 0, 1:]  # (h, N), of block 3
+    shown = weights[2][0, :, 0, 1:]  # (h, N), of block 2
     assert shown[2, 21] < 0.0005
     patch = figure.get_by_role("slider", name="patch that is followed")
     said = "patch 21, with under 0.1 % of the attention in head 2"
@@ -1608,7 +1610,7 @@ def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_ste
         path = drawn(figure)[f"ribbons-{block}"]["path"]
         assert path.count("M") == ribbons(block, expected.tolist()).count("M")
     figure.page.touchscreen.tap(x + 0.1 * box["width"], box["y"] + 5)
-    assert slider.get_attribute("aria-valuetext").startswith("block 4: ")
+    assert slider.get_attribute("aria-valuetext").startswith("block 3: ")
 
 
 def test_a_finger_goes_sideways_along_the_flow(visit):
@@ -1618,11 +1620,33 @@ def test_a_finger_goes_sideways_along_the_flow(visit):
     svg.scroll_into_view_if_needed()
     x, y = middle(grip(figure, "handle-step"))
     assert drag_by_finger(figure, (x, y), (x - 5, y - 150)), "up it scrolls the page"
-    assert slider.input_value() == "22"
+    assert slider.input_value() == "0"
     svg.scroll_into_view_if_needed()
     x, y = middle(grip(figure, "handle-step"))
-    assert not drag_by_finger(figure, (x, y), (x - 200, y - 20))
-    assert slider.input_value() == "0"
+    assert not drag_by_finger(figure, (x, y), (x + 200, y - 20))
+    assert slider.input_value() == "22"
+
+
+def test_the_flow_begins_with_a_question_whose_answer_it_does_not_show(visit):
+    figure = visit("data_flow", {"width": 1280, "height": 720}, CHAPTERS["data_flow"])
+    figure.page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+    play = figure.get_by_role("button", name="Play", exact=True).bounding_box()
+    assert play["y"] + play["height"] <= 720, "below the first screen"
+    heard = figure.get_by_role("status")
+    expect(heard).to_be_in_viewport(ratio=1)
+    bars = [f"bar-{digit}" for digit in range(10)]
+    for expected in (1, 2, 0):  # the block after which the answer is right
+        expect(heard).to_contain_text("After which block will the answer be ")
+        assert {drawn(figure)[bar]["rects"][0][2] for bar in bars} == {0}
+        for block in range(4):
+            goes_to(figure, 7 + 4 * block)
+            said = expect(heard)
+            look = (
+                said.to_contain_text if block == expected else said.not_to_contain_text
+            )
+            look("for the first time")
+        goes_to(figure, 0)
+        press(figure, "Another picture")
 
 
 def test_on_paper_the_flow_is_that_of_its_still_picture(visit):
@@ -2124,7 +2148,7 @@ def test_a_token_sees_whom_the_mask_of_the_package_lets_it_see(visit):
         place = [(index - by) % 8 for index in divmod(name, 10)]
         figure.page.mouse.move(*spot(figure, "handle-map", place, 8))
 
-    assert written(figure, "step") == "Block 2: cut", "at the corner of four edges"
+    assert written(figure, "step") == "Block 1: cut", "at the corner of four edges"
     assert lit(figure) == {0, 7, 70, 77}
     for _ in range(2):
         press(figure, "Back")

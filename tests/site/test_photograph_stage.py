@@ -455,6 +455,28 @@ def test_a_finger_asks_and_hides(visits, site):
     assert tab.evaluate(action) == "none", "the brush paints"
 
 
+SETTINGS = ("upside down", "one colour scale for all pictures")
+
+
+def test_on_a_phone_the_photograph_comes_before_its_settings(visits, site):
+    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    resize(tab, PHONE)
+    open_stage(tab, site)
+    load(tab)
+    board = tab.locator(".vp-board").bounding_box()
+    below = board["y"] + board["height"]
+    assert all(tab.get_by_label(name).bounding_box()["y"] > below for name in SETTINGS)
+
+
+def test_on_a_desk_pictures_and_settings_share_a_row(stage):
+    row = stage.locator(".vp-pictures").bounding_box()
+    note = stage.locator(".vp-pictures .vl-note").bounding_box()
+    for name in SETTINGS:
+        box = stage.get_by_label(name).bounding_box()
+        assert row["y"] < box["y"] < row["y"] + row["height"]
+        assert note["x"] + note["width"] < box["x"]
+
+
 def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
     tab = visits(alone=True, has_touch=True, is_mobile=True).tab
     resize(tab, PHONE)
