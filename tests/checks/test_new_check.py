@@ -7,18 +7,21 @@ import pytest
 from tests.checks.answers import RIGHT, WRONG, take_the_rest
 from tests.checks.new_check import left_to_write, make
 from vit_check.engine.check import Check
+from vit_check.engine.questions import questions
 
 
 @pytest.fixture
 def root(tmp_path):
-    chapter = tmp_path / "vit_check" / "chapters" / "training"
-    chapter.mkdir(parents=True)
-    (chapter / "questions.py").touch()
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "08_training.ipynb").touch()
     return tmp_path
 
 
 def test_a_new_check_says_what_is_to_be_written(root):
-    check, answers = make("mix_heads", "training", root)
+    check, answers, package, asked = make("mix_heads", "training", root)
+    assert package.read_text("utf-8") == ""
+    assert questions(runpy.run_path(str(asked))["QUESTIONS"], {}) == []
+    assert len(make("mix_tokens", "training", root)) == 2
     made = runpy.run_path(str(check))["mix_heads"]
     assert isinstance(made, Check) and made.name == "mix_heads"
     assert list(made.mistakes) == []
