@@ -1,4 +1,4 @@
-"""Questions on chapters 8 to 15: training, maps, other people's weights, and beyond."""
+"""Questions from chapter 8 on: training, maps, other people's weights, and beyond."""
 
 from dataclasses import replace
 from statistics import mean
