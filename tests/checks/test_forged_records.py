@@ -129,7 +129,7 @@ def _drawn(layer):
 
 
 def draw_instead(monkeypatch, values_of):
-    def draw(module, *_):
+    def draw(module, *_, **widths):
         values = values_of(module)
         with torch.no_grad():
             for parameter, value in zip(module.parameters(), values, strict=True):

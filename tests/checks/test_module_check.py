@@ -283,6 +283,6 @@ def test_many_readings_are_computed_at_once_as_one_by_one(name, answer):
     readings = list(itertools.islice(its_check.reading(parts, sizes), 3))
     readings = (AT_ONCE * readings)[:AT_ONCE]
     for function in (its_check.reference, *(m.wrong for m in its_check.mistakes)):
-        together = _put_out(function, readings, sizes, inputs)
+        together = _put_out(function, readings, sizes, *inputs)
         for weights, output in zip(readings[:3], together, strict=False):
-            assert same(output, _put_out_by(function, weights, sizes, inputs))
+            assert same(output, _put_out_by(function, weights, sizes, *inputs))

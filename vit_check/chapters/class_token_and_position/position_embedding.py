@@ -1,5 +1,3 @@
-"""Check of chapter 3: learned positions."""
-
 from collections.abc import Iterator
 
 import torch
