@@ -5,7 +5,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.class_token_and_position.position_embedding import one_too_few
+from vit_check.chapters.class_token_and_position.position_embedding import (
+    num_tokens,
+    one_too_few,
+)
 from vit_check.engine.drawing import images_of
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import (
@@ -16,11 +19,6 @@ from vit_check.engine.reading import (
     tokens_and_positions,
 )
 from vit_steps.embedding import ViTEmbedding
-
-
-def num_tokens(sizes: Sizes) -> int:
-    side: int = sizes["image_size"] // sizes["patch_size"]
-    return 1 + side**2
 
 
 def _embedding_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
@@ -98,7 +96,5 @@ embed_images = ModuleCheck(
     reading=_embedding_readings,
     package=lambda sizes: ViTEmbedding(**sizes),
     shape="(B, T, D)",
-    lacking=lambda parts, sizes: one_too_few(
-        parts, num_tokens(sizes), sizes["embed_dim"]
-    ),
+    lacking=one_too_few,
 )

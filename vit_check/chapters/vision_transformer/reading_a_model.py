@@ -4,8 +4,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from vit_check.chapters.class_token_and_position.embed_images import num_tokens
-from vit_check.chapters.class_token_and_position.position_embedding import one_too_few
+from vit_check.chapters.class_token_and_position.position_embedding import num_tokens
 from vit_check.chapters.encoder_block.encoder_block import (
     attention_maps,
     block_weights,
@@ -25,7 +24,6 @@ from vit_check.engine.reading import (
     tokens_and_positions,
     without_norms,
 )
-from vit_check.engine.verdict import Finding
 
 
 def _class_tokens(parts: list[Part], D: int) -> list[Part]:
@@ -114,7 +112,3 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
                     for name, value in block_weights(*parts_of_block).items():
                         weights[f"blocks.{number}.{name}"] = value
                 yield weights
-
-
-def model_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
-    return one_too_few(parts, num_tokens(sizes), sizes["embed_dim"])

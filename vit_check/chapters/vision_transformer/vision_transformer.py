@@ -9,16 +9,14 @@ from vit_check.chapters.class_token_and_position.embed_images import (
     embed_images,
     tokens_of,
 )
+from vit_check.chapters.class_token_and_position.position_embedding import one_too_few
 from vit_check.chapters.encoder_block.encoder_block import (
     PARTS_OF_BLOCK,
     encoder_block,
     output_of_tuple,
     pre_norm_block,
 )
-from vit_check.chapters.vision_transformer.reading_a_model import (
-    model_lacks,
-    model_readings,
-)
+from vit_check.chapters.vision_transformer.reading_a_model import model_readings
 from vit_check.engine.check import Case, Check
 from vit_check.engine.drawing import Answer, Cases, images_of, normal
 from vit_check.engine.functions import FunctionCheck
@@ -200,7 +198,7 @@ vision_transformer = _ModelCheck(
     parts=_PARTS,
     borrowed=[r for r in embed_images.rows + encoder_block.rows if r.name in _USUAL],
     shape="(B, K)",
-    lacking=model_lacks,
+    lacking=one_too_few,
     tried=8,
     # Small tokens, so that the eps of the last norm matters.
     widths={"vectors": 0.05, "matrices": 0.3},
