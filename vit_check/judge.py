@@ -148,16 +148,10 @@ class Judge:
             raise
         except Exception:
             finding = _UNREADABLE
-        records.append(
-            Judgement(
-                request["check"],
-                finding is None,
-                None if finding is None else finding.sentence,
-                request["form"],
-                origin,
-            )
-        )
         said = None if finding is None else [finding.mistake, finding.sentence]
+        sentence = None if finding is None else finding.sentence
+        how = finding is None, sentence, request["form"], origin
+        records.append(Judgement(request["check"], *how))
         send(connection, {"finding": said})
 
 

@@ -164,18 +164,10 @@ def _sets() -> dict[int, ExerciseSet]:
 
 def _read(one: dict[str, Any]) -> ExerciseSet:
     drawn = _DRAWN.get(one["number"], str)
-    tasks = [
-        Task(
-            **{
-                **task,
-                "title": drawn(task["title"]),
-                "cells": [
-                    Cell(cell["kind"], drawn(cell["source"])) for cell in task["cells"]
-                ],
-            }
-        )
-        for task in one["tasks"]
-    ]
+    tasks = []
+    for task in one["tasks"]:
+        cells = [Cell(cell["kind"], drawn(cell["source"])) for cell in task["cells"]]
+        tasks.append(Task(task["number"], drawn(task["title"]), task["minutes"], cells))
     return ExerciseSet(one["number"], one["title"], tasks)
 
 
@@ -353,16 +345,10 @@ def _set_by(number: int | None) -> ExerciseSet | None:
             )
         return _sets()[number]
     sets = _sets().values()
-    for run in reversed(_run_cells()):
-        having = [one for one in sets if run in one.sources]
-        if len(having) == 1:
-            return having[0]
-    for said in reversed(SAID):
-        name = said.check.removeprefix("answer:")
-        having = [one for one in sets if name in one.checks]
-        if len(having) == 1:
-            return having[0]
-    return None
+    names = [said.check.removeprefix("answer:") for said in reversed(SAID)]
+    known_by = [[s for s in sets if run in s.sources] for run in reversed(_run_cells())]
+    known_by += [[s for s in sets if name in s.checks] for name in names]
+    return next((having[0] for having in known_by if len(having) == 1), None)
 
 
 def _run_cells() -> list[str]:

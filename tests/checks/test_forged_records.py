@@ -129,7 +129,7 @@ def _drawn(layer):
 
 
 def draw_instead(monkeypatch, values_of):
-    def draw(module, *_):
+    def draw(module, *_, **widths):
         values = values_of(module)
         with torch.no_grad():
             for parameter, value in zip(module.parameters(), values, strict=True):
@@ -244,23 +244,31 @@ def named_alike(record, case):
     return record | {"names": ["weight"] * len(record["names"])}
 
 
+FORGERIES = [  # of any record
+    *map(without, ("output", "again", "alone", "other", "after", "gradients")),
+    as_if(again=lambda r: r["again"][:1]),
+    as_if(alone=lambda r: roughly([r["alone"]])[0]),
+    as_if(other=lambda r: r["output"]),
+    as_if(other=lambda r: {"raises": "stopped"}),
+    as_if(gradients=lambda r: roughly(r["gradients"])),
+    as_if(output=lambda r: torch.full_like(r["output"], torch.nan)),
+]
+OF_A_MODULE = ("training", "initial", "names", "frozen", "changes itself", "around one")
+
+
 @pytest.mark.parametrize(
     "forge",
     [
+        *FORGERIES,
+        *map(without, (*OF_A_MODULE, "gradients of parameters")),
         claims,
         of_another_seed,
         of_no_length,
         named_alike,
-        as_if(again=lambda r: r["again"][:1]),
         as_if(again=lambda r: None),
-        as_if(alone=lambda r: roughly([r["alone"]])[0]),
-        as_if(other=lambda r: r["output"]),
-        as_if(other=lambda r: {"raises": "stopped"}),
         as_if(training=lambda r: r["other"]),
-        as_if(gradients=lambda r: roughly(r["gradients"])),
         as_if(gradients=lambda r: [torch.zeros_like(g) for g in r["gradients"]]),
         as_if(gradients=lambda r: []),
-        as_if(output=lambda r: torch.full_like(r["output"], torch.nan)),
         as_if(after=lambda r: roughly(r["after"])),
         as_if(after=lambda r: []),
         as_if(initial=lambda r: [x.flatten() for x in r["initial"]]),
@@ -272,24 +280,6 @@ def named_alike(record, case):
         as_if(trouble=lambda r: ["", ""]),
         as_if(trouble=lambda r: ["raises", 5]),
         lambda record, case: {"trouble": ["endless", "was stopped"]},
-        *(
-            without(key)
-            for key in (
-                "output",
-                "again",
-                "alone",
-                "other",
-                "training",
-                "after",
-                "gradients",
-                "gradients of parameters",
-                "initial",
-                "names",
-                "frozen",
-                "changes itself",
-                "around one",
-            )
-        ),
     ],
 )
 def test_a_changed_record_of_a_module_is_refused(judge, forge):
@@ -395,23 +385,12 @@ def test_more_parameters_than_anybody_needs_are_not_read(judge):
 @pytest.mark.parametrize(
     "forge",
     [
-        without("alone"),
-        without("gradients"),
-        without("again"),
-        without("other"),
-        without("after"),
-        without("output"),
-        as_if(again=lambda r: r["again"][:1]),
+        *FORGERIES,
         as_if(again=lambda r: {"?": "object"}),
-        as_if(alone=lambda r: roughly([r["alone"]])[0]),
-        as_if(other=lambda r: r["output"]),
-        as_if(other=lambda r: {"raises": "stopped"}),
-        as_if(gradients=lambda r: roughly(r["gradients"])),
         as_if(gradients=lambda r: [None]),
         as_if(gradients=lambda r: "g"),
         as_if(after=lambda r: [roughly(r["after"][:1])[0], *r["after"][1:]]),
         as_if(output=lambda r: r["output"].bfloat16()),
-        as_if(output=lambda r: torch.full_like(r["output"], torch.nan)),
         as_if(output=lambda r: torch.full_like(r["output"], torch.inf)),
         as_if(output=lambda r: torch.full_like(r["output"], 5e-324)),
         as_if(output=lambda r: r["output"].expand(2, *r["output"].shape)),

@@ -13,6 +13,7 @@ def halved(x, times):
     return x
 
 
+factor = 2  # which a row names
 TABLE = """
 not halved: x / 2 -> x
     the number stays
@@ -60,7 +61,7 @@ def test_a_table_has_three_hints_or_is_refused():
 
 
 def test_a_mistake_is_the_right_answer_with_its_edits():
-    stays, thirds, doubled = mistakes(halved, TABLE, factor=2)
+    stays, thirds, doubled = mistakes(halved, TABLE)
     assert (stays.wrong(8, 3), thirds.wrong(9, 3), doubled.wrong(1, 3)) == (8, 3, 8)
     assert halved(8, 3) == 1, "the right answer is left alone"
 

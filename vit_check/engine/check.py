@@ -68,9 +68,8 @@ class Check:
         note(self.asked_as, answer, finding, hint)
         if finding is not None:
             more = f"Hint {hint} of 3: {self.hints[hint - 1]}" if hint else None
-            raise CheckFailed(
-                self.name, finding.mistake, finding.sentence, more
-            ) from None
+            said = finding.mistake, finding.sentence
+            raise CheckFailed(self.name, *said, more) from None
         print(f"{self.name}: right")
 
     def examine(
@@ -103,11 +102,8 @@ class Check:
         form = self.form_for(answer)
         kinds = [name for name, each in self.forms.items() if each is form]
         if sizes or not kinds:
-            raise CheckFailed(
-                self.name,
-                "sizes",
-                "is graded on the class, not on a module: give it that",
-            )
+            said = "is graded on the class, not on a module: give it that"
+            raise CheckFailed(self.name, "sizes", said)
         return ask(
             os.environ[JUDGE],
             {"check": self.asked_as, "form": kinds[0], "origin": origin_of(answer)},

@@ -75,7 +75,7 @@ class FunctionCheck(Check):
         self.head, rest = parted(self.table)
         signature = self.head.signature
         name, _, _ = signature.partition("(")
-        known = [*mistakes(self.reference, rest, parts=self.parts), *self.more]
+        known = [*mistakes(self.reference, rest, self.parts), *self.more]
         super().__init__(name, signature, known, hints_in(rest))
         letters = re.search(r" -> (\([^()]*[A-Z²][^()]*\))", signature)
         self.shape = self.shape or (letters[1] if letters else "")
@@ -91,8 +91,8 @@ class FunctionCheck(Check):
     def about(self, answer: Any) -> str:
         if not isinstance(answer, type):
             return ""
-        kind = f"got the class {answer.__name__}, expected {self.signature}"
-        return f"{kind}; called with these arguments, it "
+        got = f"got the class {answer.__name__}, expected {self.signature}"
+        return f"{got}; called with these arguments, it "
 
     def observe(self, answer: Any, case: Case) -> Record:
         call = self._call(answer)
@@ -111,9 +111,9 @@ class FunctionCheck(Check):
         if "trouble" in record:
             return Finding(*record["trouble"])
         expected = self.observe(self.reference, case)
-        output, again = record["output"], record["again"]
-        if not same(output, again) and same(shapes_in(output), shapes_in(again)):
+        if unrepeated(record):
             return NOT_REPEATABLE
+        output = record["output"]
         finding = difference(output, expected["output"], self.shape)
         if finding is not None:
             return (
@@ -156,11 +156,8 @@ class FunctionCheck(Check):
         right = {} if self.scenario else defaults_of(self.reference)
         for name in self._argument_names()[len(case) :]:
             value = record["defaults"].get(name, right.get(name))
-            if (
-                name in right
-                and type(value) in NUMBERS
-                and not same(value, right[name])
-            ):
+            known = name in right and type(value) in NUMBERS
+            if known and not same(value, right[name]):
                 as_given = functools.partial(self.reference, **{name: value})
                 if same(record["output"], self._output(as_given, case)):
                     said = f"is {value} where none is given, expected {right[name]}"
@@ -198,13 +195,11 @@ class FunctionCheck(Check):
         """Return the mistake that has this output, unless other cases contradict it."""
         everywhere = not is_telling(output, right)
         for mistake in self.mistakes:
-            try:
+            with contextlib.suppress(Exception):  # it may not work on every case
                 wrong = self._output(mistake.wrong, case)
-            except Exception:  # a mistake may not work on every case
-                continue
-            if same(output, wrong) and difference(wrong, right):  # it shows here
-                if self._may_be(mistake, case, answered, everywhere):
-                    return Finding(mistake.name, mistake.sentence)
+                if same(output, wrong) and difference(wrong, right):  # it shows here
+                    if self._may_be(mistake, case, answered, everywhere):
+                        return Finding(mistake.name, mistake.sentence)
         return None
 
     def _may_be(
@@ -217,19 +212,16 @@ class FunctionCheck(Check):
                 since what came out in this case may come of many mistakes.
         """
         for other, record in answered:
-            if "output" not in record:
-                continue
-            if not everywhere and not _alike(case, other):
-                continue
-            try:
-                wrong = self._output(mistake.wrong, other)
-            except Exception:
-                continue
-            output = record["output"]
-            right = self._output(self.reference, other)
-            shows = not (same(output, wrong) or same(wrong, right))
-            if shows and (everywhere or same(output, right)):
-                return False
+            if "output" in record and (everywhere or _alike(case, other)):
+                with contextlib.suppress(Exception):
+                    wrong = self._output(mistake.wrong, other)
+                    output, right = (
+                        record["output"],
+                        self._output(self.reference, other),
+                    )
+                    shows = not (same(output, wrong) or same(wrong, right))
+                    if shows and (everywhere or same(output, right)):
+                        return False
         return True
 
     def _output(self, answer: Callable[..., Any], case: Case) -> Any:
@@ -238,11 +230,12 @@ class FunctionCheck(Check):
     def _call(self, answer: Callable[..., Any]) -> Callable[..., Any]:
         answer = self._noting_arguments(answer)
 
+        run = answer
+        if self.scenario is not None:
+            run = functools.partial(self.scenario, answer)
+
         def call(*arguments: Any) -> Any:
-            if self.scenario is not None:
-                output = self.scenario(answer, *arguments)
-            else:
-                output = answer(*arguments)
+            output = run(*arguments)
             return output if self.normalize is None else self.normalize(output)
 
         return call
@@ -374,6 +367,12 @@ def _other_finding(other: Any, right: Any, shape: str) -> Finding | None:
         return difference(other, right, shape)
     said = f"is right for one input, and for another it {other['raises']}"
     return Finding("raises", said)
+
+
+def unrepeated(record: Record) -> bool:
+    """Return whether the same input gave other numbers, in the same shapes."""
+    output, again = record["output"], record["again"]
+    return not same(output, again) and same(shapes_in(output), shapes_in(again))
 
 
 def changes_its_input(inputs: Sequence[Any], record: Record) -> bool:

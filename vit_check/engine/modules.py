@@ -23,6 +23,7 @@ from vit_check.engine.functions import (
     batch_mixed,
     behind_output,
     raises,
+    unrepeated,
     wrong_gradient,
 )
 from vit_check.engine.observing import (
@@ -36,7 +37,6 @@ from vit_check.engine.observing import (
     parameters_of,
     plain,
     repeated,
-    shapes_in,
     tensors_in,
 )
 from vit_check.engine.reading import Part, Sizes, Weights, parts_of
@@ -112,7 +112,7 @@ class ModuleCheck(Check):
     def __post_init__(self) -> None:
         head, rest = parted(self.table)
         self.rows = [*rows(rest), *self.borrowed]
-        known = [*mistakes(self.right, self.rows, parts=self.parts), *self.more]
+        known = [*mistakes(self.right, self.rows, self.parts), *self.more]
         super().__init__(self.name, head.signature, known, hints_in(rest))
         (arguments,) = re.findall(r"class \w+\((.*?)\)", head.signature)
         names = arguments.split(", ")
@@ -248,60 +248,55 @@ class ModuleCheck(Check):
 
     def observe(self, answer: Any, case: Case) -> Record:
         sizes, inputs, seed, dtype = case
-        record = observe_module(
-            answer,
-            sizes,
-            inputs,
-            seed,
-            getattr(torch, dtype),
-            self.normalize,
-            self.output_alone,
-            **self.widths,
-        )
+        how = self.normalize, self.output_alone, self.widths
+        floats = getattr(torch, dtype)
+        record = observe_module(answer, sizes, inputs, seed, floats, *how)
         return record | {"built": isinstance(answer, nn.Module)}
 
     def judge(
         self, case: Case, record: Record, answered: Answered = ()
     ) -> Finding | None:
         sizes, inputs, _, dtype = case
-        if "initial" in record:
-            too_many = _too_many(record["initial"])
-            if too_many is not None:
-                return too_many
+        too_many = _too_many(record.get("initial", []))
+        if too_many is not None:
+            return too_many
         if "trouble" in record:
             return self._trouble(case, record)
         floats = getattr(torch, dtype)
         inputs = [x.to(floats) if x.is_floating_point() else x for x in inputs]
         parts = self._parts(case, record)
-        early = _finding_before_values(record)
-        if early is not None:
-            return early
-        place = self._place_of_fitting(record["output"], parts, sizes, inputs)
+        if unrepeated(record):
+            return NOT_REPEATABLE
+        output = record["output"]
+        place = self._place_of_fitting(output, parts, sizes, *inputs)
         if place is not None:
-            finding = self._finding_behind_values(case, record, parts, place, inputs)
-            return finding or self._initial_finding(parts, sizes, place)
+            finding = self._finding_behind_values(record, parts, place, sizes, *inputs)
+            return finding or self._initial_finding(parts, place, sizes)
         readings = list(itertools.islice(self._readings(parts, sizes), self.tried))
         if not readings:
-            built_in = self._built_in(record, parts, sizes, inputs)
+            built_in = self._built_in(record, parts, sizes, *inputs)
             return built_in or self._lacking(parts, sizes, record)
-        right = self._expected(readings[0], sizes, inputs)
         for mistake in self.mistakes:
-            outputs = record["output"], record["alone"]
-            if _fitting(mistake.wrong, readings, sizes, inputs, *outputs) is not None:
+            outputs = output, record["alone"]
+            if _fitting(mistake.wrong, readings, outputs, sizes, *inputs) is not None:
                 return Finding(mistake.name, mistake.sentence)
-        built_in = self._built_in(record, parts, sizes, inputs, fitting=True)
+        built_in = self._built_in(record, parts, sizes, *inputs, fitting=True)
         if built_in is not None:
             return built_in
-        finding = difference(record["output"], right, self.shape)
-        of_batch = batch_mixed(record) or batch_built_in(record, len(inputs[0]))
-        finding = of_batch or finding
-        if _unused(record) and tensors_in(record["output"]):
-            if not same(record["other"], record["output"]):  # or it is a kept result
+        if _unused(record) and tensors_in(output):
+            if not same(record["other"], output):  # or it is a kept result
                 return _unused(record)
-        more = _more_than_asked_for(parts, readings[0])
-        if more is not None and self._as_many_numbers(parts, sizes):
-            more = self._unreadable(parts, sizes)
-        finding = more or finding
+        finding = _more_than_asked_for(parts, readings[0])
+        if finding is not None and self._as_many_numbers(parts, sizes):
+            finding = self._unreadable(parts, sizes)
+        finding = (
+            finding
+            or batch_mixed(record)
+            or batch_built_in(record, len(inputs[0]))
+            or difference(
+                output, self._expected(readings[0], sizes, *inputs), self.shape
+            )
+        )
         assert finding is not None
         return self._with_sizes_said(finding, record, sizes)
 
@@ -319,11 +314,7 @@ class ModuleCheck(Check):
         return itertools.islice(self.reading(parts, sizes), MOST_READINGS)
 
     def _place_of_fitting(
-        self,
-        output: Any,
-        parts: list[Part],
-        sizes: Sizes,
-        inputs: list[Tensor],
+        self, output: Any, parts: list[Part], sizes: Sizes, *inputs: Tensor
     ) -> int | None:
         """Return the index of the first reading with which the reference does this."""
         readings = self._readings(parts, sizes)
@@ -331,12 +322,12 @@ class ModuleCheck(Check):
         usual = next(readings, None)
         if usual is None:
             return None
-        if same(output, self._expected(usual, sizes, inputs)):
+        if same(output, self._expected(usual, sizes, *inputs)):
             return 0
         before = 1
         for many in (7, *itertools.repeat(READ_AT_ONCE, MOST_READINGS)):
             chunk = list(itertools.islice(readings, many))
-            place = _fitting(self.reference, chunk, sizes, inputs, output, first)
+            place = _fitting(self.reference, chunk, (output, first), sizes, *inputs)
             if place is not None:
                 return before + place
             if len(chunk) < many:
@@ -344,7 +335,7 @@ class ModuleCheck(Check):
             before += many
         return None
 
-    def _expected(self, weights: Weights, sizes: Sizes, inputs: list[Tensor]) -> Any:
+    def _expected(self, weights: Weights, sizes: Sizes, *inputs: Tensor) -> Any:
         with torch.no_grad():
             return plain(self.reference(weights, sizes, *inputs))
 
@@ -353,7 +344,7 @@ class ModuleCheck(Check):
         record: Record,
         parts: list[Part],
         sizes: Sizes,
-        inputs: list[Tensor],
+        *inputs: Tensor,
         fitting: bool = False,
     ) -> Finding | None:
         """Return a finding if a size that was not asked for explains everything.
@@ -365,17 +356,14 @@ class ModuleCheck(Check):
         """
         for changed in self._changed(sizes, fitting):
             believed = {**sizes, **changed}
-            try:
-                readings = itertools.islice(self.reading(parts, believed), self.tried)
-                found = any(
-                    "output" not in record
-                    or same(record["output"], self._expected(w, believed, inputs))
-                    for w in readings
-                )
-            except Exception:  # no module can be built with these sizes
-                continue
-            if found:
-                return _built_in_as(changed, sizes)
+            with contextlib.suppress(Exception):  # no module can be built with these
+                for weights in itertools.islice(
+                    self.reading(parts, believed), self.tried
+                ):
+                    if "output" not in record or same(
+                        record["output"], self._expected(weights, believed, *inputs)
+                    ):
+                        return _built_in_as(changed, sizes)
         return None
 
     def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
@@ -399,7 +387,7 @@ class ModuleCheck(Check):
         if trouble.mistake in RAISED and "initial" in record:
             parts = self._parts(case, record)
             if not any(self.reading(parts, sizes)):
-                found = self._built_in(record, parts, sizes, [])
+                found = self._built_in(record, parts, sizes)
                 found = found or self._lacks(parts, sizes)
                 if found is not None:
                     return self._with_sizes_said(found, record, sizes)
@@ -454,19 +442,13 @@ class ModuleCheck(Check):
         )
 
     def _finding_behind_values(
-        self,
-        case: Case,
-        record: Record,
-        parts: list[Part],
-        place: int,
-        inputs: list[Tensor],
+        self, record: Record, parts: list[Part], place: int, sizes: Sizes, *inputs: Any
     ) -> Finding | None:
         """Return what is wrong, apart from the values of the output.
 
         Args:
             place: of the reading that gives them.
         """
-        sizes = case[0]
         for part in parts:
             part.value.requires_grad_()
         weights = next(itertools.islice(self.reading(parts, sizes), place, None))
@@ -483,25 +465,18 @@ class ModuleCheck(Check):
         if finding is not None:  # dtype
             return finding
         if record["changes itself"]:
-            return Finding(
-                "changes its weights", "changes its own parameters when it is called"
-            )
-        finding = (
+            said = "changes its own parameters when it is called"
+            return Finding("changes its weights", said)
+        return (
             behind_output(record, expected, inputs, self.shape, NOT_REPEATABLE)
             or _in_training(record, right)
             or _unused(record)
+            or _frozen(record)
+            or _other_gradient(record, parts, expected["gradients of parameters"])
         )
-        if finding is None and record["frozen"]:
-            return Finding(
-                "frozen",
-                f"has a parameter {record['frozen'][0]} that does not require a "
-                "gradient, so that training leaves it as it is",
-            )
-        of_parts = expected["gradients of parameters"]
-        return finding or _other_gradient(record, parts, of_parts)
 
     def _initial_finding(
-        self, parts: list[Part], sizes: Sizes, place: int
+        self, parts: list[Part], place: int, sizes: Sizes
     ) -> Finding | None:
         """Return what is wrong with the values that the module was built with.
 
@@ -529,12 +504,7 @@ def needed_by(answer: Any) -> list[str]:
     return [p.name for p in own if p.default is p.empty]
 
 
-def _put_out(
-    function: Callable[..., Any],
-    readings: list[Weights],
-    sizes: Sizes,
-    inputs: list[Tensor],
-) -> list[Any]:
+def _put_out(function: Answer, readings: list[Weights], *given: Any) -> list[Any]:
     """Return the outputs of a function with each reading, all at once if possible.
 
     A mistake may raise with some readings; its output then equals nothing.
@@ -547,43 +517,37 @@ def _put_out(
                 name: torch.stack([weights[name] for weights in readings])
                 for name in readings[0]
             }
-            together = torch.vmap(lambda w: function(w, sizes, *inputs))(stacked)
+            together = torch.vmap(lambda w: function(w, *given))(stacked)
             return [plain(output) for output in together.unbind()]
-    return [_put_out_by(function, weights, sizes, inputs) for weights in readings]
+    return [_put_out_by(function, weights, *given) for weights in readings]
 
 
-def _put_out_by(
-    function: Callable[..., Any],
-    weights: Weights,
-    sizes: Sizes,
-    inputs: list[Tensor],
-) -> Any:
+def _put_out_by(function: Answer, *given: Any) -> Any:
     try:
-        return plain(function(weights, sizes, *inputs))
+        return plain(function(*given))
     except Exception:
         return {"?": "an error"}
 
 
 def _fitting(
-    function: Callable[..., Any],
+    function: Answer,
     readings: list[Weights],
+    outputs: tuple[Any, Any],
     sizes: Sizes,
-    inputs: list[Tensor],
-    output: Any,
-    first: Any,
+    *inputs: Tensor,
 ) -> int | None:
-    """Return the index of the first reading that gives a function this output.
+    """Return the index of the first reading that gives a function these outputs.
 
     Args:
-        first: what is put out for the first sample alone, which is asked for first.
+        outputs: for all samples, and for the first alone, which is asked for first.
     """
+    output, first = outputs
     with torch.no_grad():
-        alone = [x[:1] for x in inputs]
-        for place, one in enumerate(_put_out(function, readings, sizes, alone)):
-            if same(first, one) and same(
-                output, _put_out_by(function, readings[place], sizes, inputs)
-            ):
-                return place
+        alone = _put_out(function, readings, sizes, *(x[:1] for x in inputs))
+        for place, (weights, one) in enumerate(zip(readings, alone, strict=True)):
+            if same(first, one):
+                if same(output, _put_out_by(function, weights, sizes, *inputs)):
+                    return place
     return None
 
 
@@ -600,15 +564,8 @@ def _built_in_as(built_in: Mapping[str, float], sizes: Sizes) -> Finding:
 # Findings that a size which is built in can cause.
 _MAY_COME_OF_SIZES = {
     *RAISED,
-    "shape",
-    "reshape",
-    "values",
-    "factor",
-    "order",
-    "turned",
-    "not finite",
-    "parameters",
-    "unused",
+    *("shape", "reshape", "values", "factor", "order", "turned", "not finite"),
+    *("parameters", "unused"),
 }
 
 
@@ -618,13 +575,6 @@ NOT_REPEATABLE = Finding(
     "listen to eval(), a layer that is made anew in forward, or something kept from "
     "an earlier call",
 )
-
-
-def _finding_before_values(record: Record) -> Finding | None:
-    output, again = record["output"], record["again"]
-    if not same(output, again) and same(shapes_in(output), shapes_in(again)):
-        return NOT_REPEATABLE
-    return None
 
 
 def _in_training(record: Record, right: Tensor) -> Finding | None:
@@ -674,9 +624,17 @@ def _too_many(parameters: list[Tensor]) -> Finding | None:
 
 def _unused(record: Record) -> Finding | None:
     gradients = record["gradients of parameters"]
-    for name, gradient in zip(record["names"], gradients, strict=True):
-        if gradient is None:
-            return _takes_no_part(name)
+    named = zip(record["names"], gradients, strict=True)
+    return next((_takes_no_part(name) for name, g in named if g is None), None)
+
+
+def _frozen(record: Record) -> Finding | None:
+    for name in record["frozen"]:
+        return Finding(
+            "frozen",
+            f"has a parameter {name} that does not require a gradient, so that "
+            "training leaves it as it is",
+        )
     return None
 
 
@@ -723,27 +681,22 @@ def _others(parts: list[Part], package: nn.Module) -> Finding:
 
     Those that are most alike are paired first: by name, by kind of layer, by shape.
     """
-    more = [(part.name, part.kind, part.value) for part in parts]
-    left = [
-        (name, kind, value)
-        for (name, value), kind in zip(
-            package.named_parameters(), kinds_of(package), strict=True
-        )
-    ]
+    more = [(part.name, part.value, part.kind) for part in parts]
+    named, kinds = package.named_parameters(), kinds_of(package)
+    left = [(name, p, kind) for (name, p), kind in zip(named, kinds, strict=True)]
     for alike in (
-        lambda name, kind, value: (name, value.shape),
-        lambda name, kind, value: (name.rpartition(".")[2], kind, value.shape),
-        lambda name, kind, value: (kind, value.shape),
-        lambda name, kind, value: value.shape,
-        lambda name, kind, value: value.numel(),
+        lambda name, value, kind: (name, value.shape),
+        lambda name, value, kind: (name.rpartition(".")[2], kind, value.shape),
+        lambda name, value, kind: (kind, value.shape),
+        lambda name, value, kind: value.shape,
+        lambda name, value, kind: value.numel(),
     ):
         for own in list(more):
-            for other in left:
-                if alike(*own) == alike(*other):
-                    more = [one for one in more if one is not own]
-                    left = [one for one in left if one is not other]
-                    break
-    here, there = (_shapes([(n, v) for n, _, v in some]) for some in (more, left))
+            other = next((o for o in left if alike(*own) == alike(*o)), None)
+            if other is not None:
+                more = [one for one in more if one is not own]
+                left = [one for one in left if one is not other]
+    here, there = (_shapes([(n, v) for n, v, _ in some]) for some in (more, left))
     if more and left:
         said = f"has {here}, where {there} is expected, by any name"
     elif more:
@@ -766,20 +719,15 @@ def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:
     if not more:
         return None
     shapes = ", ".join(f"{p.name} {tuple(p.value.shape)}" for p in more[:2])
-    return Finding(
-        "more than asked for",
-        f"has more parameters than the task asks for, which makes it another model: "
-        f"{shapes}",
-    )
+    why = "more parameters than the task asks for, which makes it another model"
+    return Finding("more than asked for", f"has {why}: {shapes}")
 
 
 @lru_cache(maxsize=8)
-def _built(
-    package: Callable[[Sizes], nn.Module],
-    sizes: tuple[tuple[str, Any], ...],
-) -> nn.Module:
+def _built(package: Answer, sizes: tuple[tuple[str, Any], ...]) -> nn.Module:
     """Return a module of the package, made once.
 
     If it were on the device meta, its initial numbers would load the compiler.
     """
-    return package(dict(sizes)).eval()
+    module: nn.Module = package(dict(sizes))
+    return module.eval()

@@ -127,16 +127,23 @@ def shapes_in(value: Any) -> list[list[int]]:
     return [list(tensor.shape) for tensor in tensors_in(value)]
 
 
+def _mapped(change: Callable[[Tensor], Tensor], value: Any) -> Any:
+    """Return a value with its tensors changed, also those in lists and tuples."""
+    if isinstance(value, Tensor):
+        return change(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_mapped(change, item) for item in value)
+    return value
+
+
 def copies(value: Any, gradients: bool = False) -> Any:
     """Return copies of arguments."""
-    if isinstance(value, Tensor):
-        own = value.detach().clone()
-        return own.requires_grad_() if gradients and own.is_floating_point() else own
-    if isinstance(value, list):
-        return [copies(item, gradients) for item in value]
-    if isinstance(value, tuple):
-        return tuple(copies(item, gradients) for item in value)
-    return value
+
+    def own(tensor: Tensor) -> Tensor:
+        wanted = gradients and tensor.is_floating_point()
+        return tensor.detach().clone().requires_grad_(wanted)
+
+    return _mapped(own, value)
 
 
 def other_numbers(value: Any) -> Any:
@@ -145,20 +152,12 @@ def other_numbers(value: Any) -> Any:
     Probabilities remain probabilities, and so do masks, labels, and the corners of a
     box, since of these only the first axis is reversed.
     """
-    if isinstance(value, Tensor):
-        axes = value.ndim if value.is_floating_point() else min(1, value.ndim)
-        return value.flip(tuple(range(axes)))
-    if isinstance(value, (list, tuple)):
-        return type(value)(other_numbers(item) for item in value)
-    return value
 
+    def backwards(tensor: Tensor) -> Tensor:
+        axes = tensor.ndim if tensor.is_floating_point() else min(1, tensor.ndim)
+        return tensor.flip(tuple(range(axes)))
 
-def _first_of_batch(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value[:1]
-    if isinstance(value, (list, tuple)):
-        return type(value)(_first_of_batch(item) for item in value)
-    return value
+    return _mapped(backwards, value)
 
 
 def _pull(outputs: Sequence[Tensor]) -> Tensor:
@@ -195,7 +194,7 @@ def observe_call(
     """
     first = copies(list(arguments))
     alone = [
-        _first_of_batch(argument) if place in batched else argument
+        _mapped(lambda x: x[:1], argument) if place in batched else argument
         for place, argument in enumerate(arguments)
     ]
     try:
@@ -389,11 +388,10 @@ def observe_module(
     sizes: Mapping[str, Any],
     inputs: Sequence[Tensor],
     seed: int,
-    dtype: torch.dtype = torch.float64,
-    normalize: Callable[[Any], Any] | None = None,
-    output_alone: bool = False,
-    vectors: float = 0.5,
-    matrices: float = 1.2,
+    dtype: torch.dtype,
+    normalize: Callable[[Any], Any] | None,
+    output_alone: bool,
+    widths: Mapping[str, float],
 ) -> Record:
     """Build a module, draw its parameters, run it, and write down what comes out.
 
@@ -409,8 +407,7 @@ def observe_module(
         dtype: that module and inputs are run in.
         normalize: brings what it returns into the form that is compared.
         output_alone: see ``ModuleCheck``.
-        vectors: how wide biases, tokens and positions are drawn.
-        matrices: how wide the numbers are that a matrix makes of numbers one wide.
+        widths: of the parameters that are drawn, see ``drawn``.
     """
 
     def call(*inputs: Tensor) -> Any:
@@ -445,7 +442,7 @@ def observe_module(
     module.to("cpu", dtype)
     module.eval()
     inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
-    values = [v.to(dtype) for v in draw(module, seed, vectors, matrices)]
+    values = [v.to(dtype) for v in draw(module, seed, **widths)]
     _refuse_other_numbers(module, values)
     for place in places:
         module.to(place)
@@ -502,13 +499,11 @@ def repeated(batch: Tensor) -> Tensor:
     return torch.cat([batch] * -(-32 // len(batch)))
 
 
-def draw(
-    module: nn.Module, seed: int, vectors: float = 0.5, matrices: float = 1.2
-) -> list[Tensor]:
+def draw(module: nn.Module, seed: int, **widths: float) -> list[Tensor]:
     """Give every parameter drawn values, and return these in 64 bits."""
     parameters = list(module.parameters())
     shapes = [parameter.shape for parameter in parameters]
-    values = drawn(shapes, _norm_weights(module), seed, vectors, matrices)
+    values = drawn(shapes, _norm_weights(module), seed, **widths)
     with torch.no_grad():
         for parameter, value in zip(parameters, values, strict=True):
             parameter.copy_(value)
@@ -528,6 +523,8 @@ def drawn(
 
     Args:
         around_one: for each whether it is the weight of a norm.
+        vectors: how wide biases, tokens and positions are drawn.
+        matrices: how wide the numbers are that a matrix makes of numbers one wide.
     """
     generator = torch.Generator().manual_seed(seed)
     values = []

@@ -35,8 +35,8 @@ import inspect
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -155,51 +155,26 @@ def _row(head: str, *lines: str) -> Row:
 
 
 def mistakes(
-    right: Answer,
-    table: str | Sequence[Row],
-    *,
-    parts: Sequence[Answer] = (),
-    as_given: Callable[[Answer], Answer] = lambda wrong: wrong,
-    **named: Any,
+    right: Answer, table: str | Sequence[Row], parts: Sequence[Answer] = ()
 ) -> list[Mistake]:
     """Return the rows of a table as mistakes, in their order.
 
     Args:
         right: the right answer that the edits are made in.
         parts: functions that it calls and that may be edited too.
-        as_given: makes of a wrong answer the function that the check calls.
-        **named: what the rows name and the files of the answer and its parts do not.
 
     Raises: ValueError if a row has no sentence.
     """
-    table = rows(table) if isinstance(table, str) else table
-    for row in table:
+    found = []
+    for row in rows(table) if isinstance(table, str) else table:
         if not row.sentence:
             raise ValueError(f"table: the row {row.name!r} has no sentence")
-    return [
-        Mistake(
-            row.name,
-            row.sentence,
-            _Called(as_given, Edited(right, tuple(row.code), tuple(parts), named)),
-        )
-        for row in table
-    ]
+        wrong = Edited(right, tuple(row.code), tuple(parts))
+        found.append(Mistake(row.name, row.sentence, wrong))
+    return found
 
 
-class _Called:
-    """A wrong answer, which is made when it is first called."""
-
-    def __init__(self, as_given: Callable[[Answer], Answer], edited: "Edited") -> None:
-        self.as_given, self.edited = as_given, edited
-
-    @cached_property
-    def answer(self) -> Answer:
-        return self.as_given(self.edited.answer)
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self.answer(*arguments)
-
-
+@dataclass(eq=False)
 class Edited:
     """A right answer with edits in its source, made when it is first asked for.
 
@@ -207,19 +182,19 @@ class Edited:
         right: the answer.
         code: the edits of a row, or the expression after ``=``.
         parts: functions that it calls and that may be edited too.
-        named: more names that the code may use.
+        named: names that the code may use besides those of these functions' files.
     """
 
-    def __init__(
-        self,
-        right: Answer,
-        code: tuple[str, ...],
-        parts: tuple[Answer, ...] = (),
-        named: dict[str, Any] | None = None,
-    ) -> None:
-        self.right, self.code, self.parts = right, code, parts
-        self.named = {} if named is None else named
-        self.__name__ = f"{right.__name__}, edited"
+    right: Answer
+    code: tuple[str, ...]
+    parts: tuple[Answer, ...] = ()
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.__name__ = f"{self.right.__name__}, edited"
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.answer(*arguments)
 
     @cached_property
     def answer(self) -> Answer:
@@ -227,13 +202,14 @@ class Edited:
 
         Raises: ValueError if an edit does not fit.
         """
+        functions = *self.parts, self.right
         scope = dict(ALWAYS_NAMED)
-        for function in (*self.parts, self.right):
+        for function in functions:
             scope |= vars(inspect.getmodule(function))
         scope |= self.named
         if self.code[0].startswith("= "):
             return eval(self.code[0].removeprefix("= "), scope)
-        source = "\n".join(map(source_of, (*self.parts, self.right)))
+        source = "\n".join(map(source_of, functions))
         for edit in self.code:
             source = edited(source, edit)
         exec(compile(source, f"<{self.right.__name__}: {self.code}>", "exec"), scope)

@@ -20,12 +20,8 @@ class CheckFailed(AssertionError):
     def __init__(
         self, check: str, mistake: str, sentence: str, hint: str | None = None
     ) -> None:
-        self.check, self.mistake, self.sentence, self.hint = (
-            check,
-            mistake,
-            sentence,
-            hint,
-        )
+        self.check, self.mistake = check, mistake
+        self.sentence, self.hint = sentence, hint
         text = f"{check}: {sentence}"
         super().__init__(text if hint is None else f"{text}\n{hint}")
 

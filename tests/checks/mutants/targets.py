@@ -2,12 +2,13 @@
 
 import ast
 import contextlib
+import copy
 import functools
 import hashlib
 import inspect
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +16,6 @@ import nbformat
 
 import vit_check as check
 import vit_steps
-from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_steps import variants
 
@@ -36,9 +36,8 @@ UNCONCERNED = {ENGINE / f"{name}.py" for name in ("asking", "verdict", "watching
 class Target:
     """The source code of a right answer.
 
-    ``source`` is the part that is changed; ``before`` and ``after`` surround it when it
-    is run, and ``answer`` is an expression for the object that is then given to
-    ``check``.
+    ``source`` is the part that is changed, ``before`` runs before it, and ``answer`` is
+    an expression for the object that is then given to ``check``.
     """
 
     check: str
@@ -46,7 +45,6 @@ class Target:
     source: str
     answer: str
     before: str = ""
-    after: str = ""
     globals: dict = field(default_factory=dict)
 
     @property
@@ -56,8 +54,7 @@ class Target:
     def built(self, source):
         """Return the answer that this source defines."""
         space = {"__name__": "answers", **self.globals}
-        code = f"{self.before}\n{source}\n{self.after}"
-        exec(compile(code, MADE, "exec"), space)
+        exec(compile(f"{self.before}\n{source}", MADE, "exec"), space)
         return eval(self.answer, space)
 
     @property
@@ -66,7 +63,7 @@ class Target:
 
     def fingerprint(self):
         """Return a digest of the answer's code and of the code that judges it."""
-        whole = "\n".join([self.before, self.source, self.after, self.answer])
+        whole = "\n".join([self.before, self.source, self.answer])
         return hashlib.sha256(
             (_without_docstrings(whole) + _code_of_check(self.check)).encode()
         ).hexdigest()[:16]
@@ -77,13 +74,9 @@ class Target:
 
     def quick_check(self):
         """Return the check without its known mistakes; it refuses the same answers."""
-        return _without_mistakes(self.whole_check())
-
-
-def _without_mistakes(found):
-    quick = object.__new__(type(found))
-    quick.__dict__.update(found.__dict__, mistakes=[])
-    return quick
+        quick = copy.copy(self.whole_check())
+        quick.mistakes = []
+        return quick
 
 
 @functools.cache
@@ -239,15 +232,14 @@ def _text(nodes):
 
 def _references() -> Iterator[Target]:
     for name, found in check.CHECKS.items():
-        forms = [found]
         if isinstance(found, ModuleCheck):
             own = _package_class(name)
             if own is not None:
-                yield _of_package(name, own)
-            forms = [found.function] if found.function is not None else []
-        for form in forms:
-            if isinstance(form, FunctionCheck):
-                yield from _of_reference(name, form.reference)
+                yield _taken(name, own)
+            found = found.function
+        # One that gives a module's weights to its class has no source to change.
+        if found is not None and "<locals>" not in found.reference.__qualname__:
+            yield _taken(name, found.reference)
 
 
 def _package_class(name) -> type | None:
@@ -264,7 +256,7 @@ def _package_class(name) -> type | None:
     return None
 
 
-def _of_package(name, thing):
+def _taken(name, thing):
     return Target(
         name,
         f"{thing.__module__}.{thing.__qualname__}",
@@ -272,40 +264,3 @@ def _of_package(name, thing):
         thing.__name__,
         globals=dict(vars(sys.modules[thing.__module__])),
     )
-
-
-def _of_reference(name, reference: Callable) -> Iterator[Target]:
-    keywords = {}
-    if isinstance(reference, functools.partial) and not reference.args:
-        keywords, reference = reference.keywords, reference.func
-    if not inspect.isfunction(reference) or "<locals>" in reference.__qualname__:
-        return  # one that gives a module's weights to its class has no source to change
-    space = dict(vars(sys.modules[reference.__module__]))
-    where = f"{reference.__module__}.{reference.__qualname__}"
-    answer = reference.__name__
-    if answer == "<lambda>":
-        source, answer = f"reference = {_lambda_source(reference)}", "reference"
-        where = f"{reference.__module__}, a lambda"
-    else:
-        source = textwrap.dedent(inspect.getsource(reference))
-    if keywords:
-        space |= {"_keywords": keywords, "_partial": functools.partial}
-        answer = f"_partial({answer}, **_keywords)"
-    yield Target(name, where, source, answer, globals=space)
-
-
-def _lambda_source(reference):
-    module = inspect.getsource(sys.modules[reference.__module__])
-    code = reference.__code__
-    at = {(line, column) for line, _, column, _ in code.co_positions() if line}
-    fitting = [
-        node
-        for node in ast.walk(ast.parse(module))
-        if isinstance(node, ast.Lambda)
-        and node.lineno == code.co_firstlineno
-        and [a.arg for a in node.args.args]
-        == list(code.co_varnames[: code.co_argcount])
-        and (node.body.lineno, node.body.col_offset) in at
-    ]
-    assert len(fitting) == 1, f"{len(fitting)} lambdas at line {code.co_firstlineno}"
-    return ast.unparse(fitting[0])

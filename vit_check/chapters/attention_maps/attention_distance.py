@@ -1,5 +1,3 @@
-"""Check of chapter 9: how far attention looks."""
-
 import torch
 from torch import Tensor
 

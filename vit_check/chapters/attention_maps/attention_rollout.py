@@ -1,5 +1,3 @@
-"""Check of chapter 9: attention followed through all blocks."""
-
 import torch
 from torch import Tensor
 

@@ -1,5 +1,3 @@
-"""Check of chapter 9: patches taken out of an image."""
-
 import torch
 from torch import Generator, Tensor
 

@@ -1,5 +1,3 @@
-"""Check of chapter 9: how much of a map lies inside a box."""
-
 import torch
 from torch import Generator, Tensor
 

@@ -1,12 +1,6 @@
 import math
 
-SEEN = {
-    "A": "shuffled",
-    "B": "alone",
-    "C": "shared",
-    "D": "positions off",
-    "E": "none",
-}
+SEEN = {"A": "shuffled", "B": "alone", "C": "shared", "D": "positions off", "E": "none"}
 FOUND = {
     "A": "images mixed",
     "B": "drawn at random",

@@ -1,5 +1,3 @@
-"""Check of chapter 3: the class token."""
-
 from collections.abc import Iterator
 
 import torch

@@ -1,5 +1,3 @@
-"""Check of chapter 3: images to tokens."""
-
 import itertools
 from collections.abc import Iterator
 
@@ -7,7 +5,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.class_token_and_position.position_embedding import one_too_few
+from vit_check.chapters.class_token_and_position.position_embedding import (
+    num_tokens,
+    one_too_few,
+)
 from vit_check.engine.drawing import images_of
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import (
@@ -20,15 +21,10 @@ from vit_check.engine.reading import (
 from vit_steps.embedding import ViTEmbedding
 
 
-def _grid_side(sizes: Sizes) -> int:
-    side: int = sizes["image_size"] // sizes["patch_size"]
-    return side
-
-
 def _embedding_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     """Read the patches' matrix, a table of positions, and vectors that are left."""
     C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
-    T = 1 + _grid_side(sizes) ** 2
+    T = num_tokens(sizes)
     if any(part.kind == "norm" for part in parts):
         return
     vectors = [part for part in parts if part.value.numel() == D]
@@ -45,11 +41,10 @@ def _embedding_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
             for (used, cls, table), weight in itertools.product(every, filters):
                 if len(used) < len(left) and len(used) == 2:
                     continue
+                shift = weight.new_zeros(D) if bias is None else bias.value.reshape(D)
                 yield {
                     "patch_embed.proj.weight": weight,
-                    "patch_embed.proj.bias": bias.value.reshape(D)
-                    if bias is not None
-                    else weight.new_zeros(D),
+                    "patch_embed.proj.bias": shift,
                     "cls_token": cls,
                     "pos_embed": table,
                 }
@@ -101,7 +96,5 @@ embed_images = ModuleCheck(
     reading=_embedding_readings,
     package=lambda sizes: ViTEmbedding(**sizes),
     shape="(B, T, D)",
-    lacking=lambda parts, sizes: one_too_few(
-        parts, 1 + _grid_side(sizes) ** 2, sizes["embed_dim"]
-    ),
+    lacking=one_too_few,
 )

@@ -1,5 +1,3 @@
-"""Check of chapter 3: positions for another grid."""
-
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.embedding import interpolate_position_embedding as right_interpolation
 

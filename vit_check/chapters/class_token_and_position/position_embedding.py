@@ -1,5 +1,3 @@
-"""Check of chapter 3: learned positions."""
-
 from collections.abc import Iterator
 
 import torch
@@ -55,8 +53,16 @@ def _position_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
             yield {"pos_embed": torch.cat(order)[None]}
 
 
-def one_too_few(parts: list[Part], T: int, D: int) -> Finding | None:
+def num_tokens(sizes: Sizes) -> int:
+    """Return T, for a module that is built with it or with an image's sizes."""
+    if "num_tokens" in sizes:
+        return int(sizes["num_tokens"])
+    return 1 + int(sizes["image_size"] // sizes["patch_size"]) ** 2
+
+
+def one_too_few(parts: list[Part], sizes: Sizes) -> Finding | None:
     """Return a finding if patches have positions and the class token has none."""
+    T, D = num_tokens(sizes), sizes["embed_dim"]
     for part in parts:
         if part.kind in ("own", "table") and as_rows(part, T - 1, D) is not None:
             return Finding(
@@ -101,9 +107,7 @@ position_embedding = ModuleCheck(
         {"pos_embed": torch.zeros(1, sizes["num_tokens"], sizes["embed_dim"])}
     ),
     shape="(B, T, D)",
-    lacking=lambda parts, sizes: one_too_few(
-        parts, sizes["num_tokens"], sizes["embed_dim"]
-    ),
+    lacking=one_too_few,
     initial=_starts_wide,
     as_function="position_embedding(tokens, pos_embed) -> (B, T, D)",
 )

@@ -28,45 +28,24 @@ def turned(angles: Tensor, order: tuple[int, ...] = (0, 1, 2, 3)) -> Tensor:
     return torch.block_diag(*blocks)[list(order)][:, list(order)]
 
 
-WRONG_TURNS = (
-    (
-        turned(-3 * SPEEDS),
-        "turns the clocks back by three: see which of sine and cosine comes first, "
-        "and which of the two sines in a block has the minus",
-    ),
-    (turned(SPEEDS), "turns the clocks on by one step, expected three"),
-    (
-        turned(torch.tensor([3.0, 0.01])),
-        "turns the first clock on by three steps and the second by one",
-    ),
-    (
-        turned(torch.tensor([3.0, 3.0])),
-        "turns both clocks alike; the second is a hundred times slower",
-    ),
-    (
-        turned(3 * SPEEDS, (0, 2, 1, 3)),
-        "takes both sines to come before both cosines; here they take turns",
-    ),
-    (torch.eye(4, dtype=torch.float64), "leaves every position where it is"),
-)
+def near(given: Any, matrix: Tensor) -> bool:
+    return torch.allclose(torch.tensor(given).double(), matrix, atol=1e-4)
 
 
-def three_steps_on(given: Any) -> str | None:
+def no_matrix(given: Any) -> str | None:
     try:
         matrix = torch.tensor(given, dtype=torch.float64)
     except (TypeError, ValueError, RuntimeError):
         return "is no matrix: expected four rows of four numbers"
-    if tuple(matrix.shape) != (4, 4):
-        return f"has shape {tuple(matrix.shape)}, expected (4, 4)"
+    right = tuple(matrix.shape) == (4, 4)
+    return None if right else f"has shape {tuple(matrix.shape)}, expected (4, 4)"
+
+
+def misses(given: Any, places: int) -> bool:
+    """Return whether a matrix does not serve the first of 37 places."""
     clocks = clocks_at(torch.arange(40), SPEEDS)  # (40, 4)
-    if torch.allclose(clocks[:-3] @ matrix.T, clocks[3:], atol=1e-4):
-        return None
-    for wrong, sentence in WRONG_TURNS:
-        if torch.allclose(matrix, wrong, atol=1e-4):
-            return sentence
-    if torch.allclose(matrix @ clocks[0], clocks[3], atol=1e-4):
-        return "takes position 0 to 3, and others elsewhere: it is to serve them all"
-    return "does not take position p to position p + 3: try it on p = 0, then on p = 1"
+    moved = clocks[:places] @ torch.tensor(given).double().T
+    return not torch.allclose(moved, clocks[3 : places + 3], atol=1e-4)
 
 
 def read_from(number: int, old: int = 49, new: int = 100) -> tuple[int, int]:
@@ -133,7 +112,21 @@ rows_that_learn: how many rows of the positions get a gradient in batches of 8
   ? x.size(0) is 8 now.
   ? Rows 0 to 7; the others are never added to anything.
 three_steps_on: a 4×4 matrix that takes every position p to position p + 3
-  accept three_steps_on
+  accept no_matrix
+  if near(given, turned(-3 * SPEEDS)): turns the clocks back by three: see which of sine
+    and cosine comes first, and which of the two sines in a block has the minus
+  if near(given, turned(SPEEDS)): turns the clocks on by one step, expected three
+  if near(given, turned(torch.tensor([3.0, 0.01]))): turns the first clock on by three
+    steps and the second by one
+  if near(given, turned(torch.tensor([3.0, 3.0]))): turns both clocks alike; the second
+    is a hundred times slower
+  if near(given, turned(3 * SPEEDS, (0, 2, 1, 3))): takes both sines to come before both
+    cosines; here they take turns
+  if near(given, torch.eye(4).double()): leaves every position where it is
+  if misses(given, 37) and not misses(given, 1): takes position 0 to 3, and others
+    elsewhere: it is to serve them all
+  if misses(given, 37): does not take position p to position p + 3: try it on p = 0,
+    then on p = 1
   ? Each clock has a block of its own, 2×2; between clocks there are zeros.
   ? sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b - sin a sin b.
     The angle b is 3 for the first clock.

@@ -1,5 +1,3 @@
-"""Check of chapter 3: sines and cosines in two dimensions."""
-
 from typing import Any
 
 from torch import Tensor

@@ -1,5 +1,3 @@
-"""Check of chapter 6: stochastic depth."""
-
 import inspect
 from collections.abc import Callable
 from typing import Any

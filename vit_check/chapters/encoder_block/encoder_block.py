@@ -1,5 +1,4 @@
-"""Check of chapter 6: the encoder block."""
-
+import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -119,18 +118,11 @@ PyTorch's defaults: x + attn(norm1(x)) -> norm1(x + attn(x))
 
 _OF_ATTENTION = ("qkv.weight", "qkv.bias", "proj.weight", "proj.bias")
 
-_USUAL_IN_ATTENTION = {
-    "no scale",
-    "scale by D",
-    "scale late, by D",
-    "softmax over queries",
-    "heads joined by view",
-    "split and joined by view",
-    "attention among heads",
-    "across the batch",
-    "causal",
-    "one head",
-}
+_USUAL_IN_ATTENTION = (
+    "no scale | scale by D | scale late, by D | softmax over queries | causal | "
+    "heads joined by view | split and joined by view | attention among heads | "
+    "across the batch | one head"
+).split(" | ")
 
 PARTS_OF_BLOCK = (several_heads, two_layers, wired)
 
@@ -168,12 +160,7 @@ def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     from_heads = maps_from_heads(parts, D, h)
     # The usual readings of attention come first. If neither norm is called, either may
     # be the first one.
-    for pair, ordered in (
-        (norms, True),
-        (norms[::-1], True),
-        (norms, False),
-        (norms[::-1], False),
-    ):
+    for ordered, pair in itertools.product((True, False), (norms, norms[::-1])):
         for attention in attention_readings(maps, D, h, ordered, from_heads):
             for (layers,) in mlps:
                 yield block_weights(pair, attention, layers)
@@ -191,16 +178,8 @@ def output_of_tuple(output: Any) -> Any:
     return output[0] if isinstance(output, tuple) and output else output
 
 
-def _callables_for_block(
-    answer: Answer,
-    x: Tensor,
-    norm1: list[Tensor],
-    mixing: list[Tensor],
-    norm2: list[Tensor],
-    layers: list[Tensor],
-) -> Any:
-    shares, values = mixing
-    into, back = layers
+def _callables_for_block(answer: Answer, x: Tensor, *learned: list[Tensor]) -> Any:
+    norm1, (shares, values), norm2, (into, back) = learned
     return answer(
         x,
         lambda x: layer_normed(x, norm1[0], norm1[1]),
@@ -212,17 +191,13 @@ def _callables_for_block(
 
 def _block_function_inputs(generator: Generator) -> Cases:
     for B, T, D, M in ((2, 5, 6, 9), (3, 4, 7, 5)):
-        norms = [
-            [1 + 0.3 * normal(generator, D), 0.5 * normal(generator, D)]
-            for _ in range(2)
-        ]
+        norm1, norm2 = (
+            [1 + 0.3 * normal(generator, D), 0.5 * normal(generator, D)] for _ in "12"
+        )
         mixing = [normal(generator, T, T), normal(generator, D, D) / D**0.5]
-        layers = [
-            normal(generator, D, M) / D**0.5,
-            normal(generator, M, D) / M**0.5,
-        ]
+        layers = [normal(generator, D, M) / D**0.5, normal(generator, M, D) / M**0.5]
         x = 0.5 + 2 * normal(generator, B, T, D)
-        yield [x, norms[0], mixing, norms[1], layers]
+        yield [x, norm1, mixing, norm2, layers]
 
 
 _HINTS = """

@@ -1,5 +1,3 @@
-"""Check of chapter 6: a LayerNorm."""
-
 from typing import Any
 
 import torch

@@ -1,5 +1,3 @@
-"""Check of chapter 6: the MLP, two layers with a GELU between them."""
-
 from collections.abc import Iterator
 
 from torch import Tensor

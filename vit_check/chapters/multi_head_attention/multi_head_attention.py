@@ -1,5 +1,3 @@
-"""Check of chapter 5: the whole layer of several heads."""
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Check of chapter 2: patches made into vectors."""
-
 from collections.abc import Iterator, Sequence
 
 import torch

@@ -1,5 +1,3 @@
-"""Check of chapter 10: weights loaded, all or nothing."""
-
 from typing import Any
 
 import torch

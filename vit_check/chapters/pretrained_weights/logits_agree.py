@@ -1,5 +1,3 @@
-"""Check of chapter 10: whether two models say the same."""
-
 import math
 from typing import Any
 

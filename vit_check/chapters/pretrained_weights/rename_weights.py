@@ -1,5 +1,4 @@
-"""Check of chapter 10: weights of others, renamed."""
-
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,37 +11,23 @@ from vit_check.engine.observing import tensors_in
 from vit_check.engine.watching import Trouble
 from vit_steps.pretrained.names import TORCHVISION
 from vit_steps.pretrained.names import rename as rename_by_table
+from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
 def _ours(generator: Generator, depth: int, D: int, dtype: torch.dtype) -> list[Any]:
     """Return our model's names, and tensors in shapes that all differ."""
-    shapes: dict[str, tuple[int, ...]] = {
-        "cls_token": (1, 1, D),
-        "pos_embed": (1, 7, D),
-        "patch_embed.proj.weight": (D, 3, 2, 2),
-        "patch_embed.proj.bias": (D,),
-    }
-    M = 2 * D - 1
-    for block in range(depth):
-        layers = {
-            "norm1": (D,),
-            "attn.qkv": (3 * D, D),
-            "attn.proj": (D, D),
-            "norm2": (D,),
-            "mlp.fc1": (M, D),
-            "mlp.fc2": (D, M),
-        }
-        for layer, shape in layers.items():
-            shapes[f"blocks.{block}.{layer}.weight"] = shape
-            shapes[f"blocks.{block}.{layer}.bias"] = shape[:1]
-    shapes |= {
-        "norm.weight": (D,),
-        "norm.bias": (D,),
-        "head.weight": (4, D),
-        "head.bias": (4,),
-    }
+    shapes = _shapes(depth, D)
     tensors = [normal(generator, *shape, dtype=dtype) for shape in shapes.values()]
     return [list(shapes), tensors]
+
+
+@functools.cache
+def _shapes(depth: int, D: int) -> dict[str, torch.Size]:
+    M = 2 * D - 1
+    config = ViTConfig((4, 6), 2, 3, 4, D, depth, num_heads=1, mlp_ratio=M / D)
+    with torch.random.fork_rng(devices=[]):
+        state = VisionTransformer(config).state_dict()
+    return {name: tensor.shape for name, tensor in state.items()}
 
 
 def _rename_inputs(generator: Generator) -> Cases:

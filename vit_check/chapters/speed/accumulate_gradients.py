@@ -1,5 +1,3 @@
-"""Check of chapter 11: a batch in parts."""
-
 from typing import Any
 
 import torch
@@ -23,11 +21,7 @@ def in_parts(
 
 
 def _train_in_parts(
-    accumulate: Answer,
-    weight: Tensor,
-    images: Tensor,
-    labels: Tensor,
-    num_parts: int,
+    accumulate: Answer, weight: Tensor, images: Tensor, labels: Tensor, num_parts: int
 ) -> dict[str, Any]:
     """Take two steps, each with gradients that an earlier step has left."""
     K, numbers = weight.shape
@@ -111,8 +105,5 @@ whole batch at once: chunk(num_parts) -> chunk(1)
 """
 
 accumulate_gradients = FunctionCheck(
-    in_parts,
-    TABLE,
-    gradients=False,
-    scenario=_train_in_parts,
+    in_parts, TABLE, gradients=False, scenario=_train_in_parts
 )

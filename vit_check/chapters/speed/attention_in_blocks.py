@@ -1,5 +1,3 @@
-"""Check of chapter 11: attention that never holds a whole row of scores."""
-
 import math
 from typing import Any
 

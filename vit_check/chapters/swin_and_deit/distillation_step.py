@@ -1,5 +1,3 @@
-"""Check of chapter 13: a student's step of training."""
-
 from typing import Any
 
 import torch

@@ -1,5 +1,3 @@
-"""Check of chapter 8: the loss."""
-
 from torch import Tensor
 from torch.nn import functional as F
 

@@ -23,10 +23,7 @@ class _Moody(nn.Module):
 
 
 def _evaluation(
-    function: Answer,
-    images: list[Tensor],
-    labels: list[Tensor],
-    mode: str,
+    function: Answer, images: list[Tensor], labels: list[Tensor], mode: str
 ) -> dict[str, Any]:
     model = _Moody().train(mode == "training")
     measured = as_number(function(model, list(zip(images, labels, strict=True))))

@@ -1,5 +1,3 @@
-"""Check of chapter 8: how far each step goes."""
-
 import math
 from typing import Any
 

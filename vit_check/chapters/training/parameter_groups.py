@@ -1,5 +1,3 @@
-"""Check of chapter 8: which numbers decay."""
-
 from collections import Counter
 from typing import Any
 
@@ -57,9 +55,9 @@ def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | N
             "returns an optimizer, expected the list of groups that one is made of",
         )
     seen: dict[str, Any] = {"what is returned": "a list of dicts with params"}
-    listed = isinstance(groups, (list, tuple)) and len(groups) > 0
-    if not listed or not all(isinstance(g, dict) and "params" in g for g in groups):
-        of = f" of {type(groups[0]).__name__}" if listed else ""
+    several = isinstance(groups, (list, tuple)) and len(groups) > 0
+    if not several or not all(isinstance(g, dict) and "params" in g for g in groups):
+        of = f" of {type(groups[0]).__name__}" if several else ""
         return {"what is returned": f"a {type(groups).__name__}{of}"}
     for given in groups:
         if "weight_decay" not in given:
@@ -69,22 +67,18 @@ def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | N
                 "weight_decay: the optimizer then gives it its default, which is not 0",
             )
     optimizer = torch.optim.AdamW(list(groups), lr=1.0)
-    listed_in = Counter(
-        id(parameter)
+    listed = [
+        (id(parameter), group["weight_decay"])
         for group in optimizer.param_groups
         for parameter in group["params"]
-    )
-    found = {
-        id(parameter): group["weight_decay"]
-        for group in optimizer.param_groups
-        for parameter in group["params"]
-    }
+    ]
+    found, times = dict(listed), Counter(place for place, _ in listed)
     named = dict(model.named_parameters())
     for name, parameter in named.items():
-        if listed_in[id(parameter)] > 1:
+        if times[id(parameter)] > 1:
             raise Trouble(
                 "listed twice",
-                f"lists {name} {listed_in[id(parameter)]} times in one group: the "
+                f"lists {name} {times[id(parameter)]} times in one group: the "
                 "optimizer then moves it as many times in each step",
             )
     missing = [name for name, parameter in named.items() if id(parameter) not in found]

@@ -1,5 +1,3 @@
-"""Check of chapter 7: the parameters of a Vision Transformer, counted."""
-
 from vit_check.engine.functions import FunctionCheck
 
 

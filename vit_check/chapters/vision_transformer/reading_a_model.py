@@ -2,20 +2,16 @@
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
-import torch
-from torch import Tensor
-
-from vit_check.chapters.class_token_and_position.position_embedding import one_too_few
+from vit_check.chapters.class_token_and_position.position_embedding import num_tokens
 from vit_check.chapters.encoder_block.encoder_block import (
     attention_maps,
     block_weights,
     hidden_dim,
 )
 from vit_check.chapters.encoder_block.mlp import mlp_readings
-from vit_check.chapters.multi_head_attention.multi_head_attention import (
-    maps_from_heads,
-)
+from vit_check.chapters.multi_head_attention.multi_head_attention import maps_from_heads
 from vit_check.engine.reading import (
     Part,
     Sizes,
@@ -28,7 +24,6 @@ from vit_check.engine.reading import (
     tokens_and_positions,
     without_norms,
 )
-from vit_check.engine.verdict import Finding
 
 
 def _class_tokens(parts: list[Part], D: int) -> list[Part]:
@@ -47,7 +42,10 @@ def _tables(parts: list[Part], rows: int, D: int) -> list[Part]:
     return [part for part in fitting if as_rows(part, rows, D) is not None]
 
 
-def _kernels(parts: list[Part], sizes: Sizes) -> Iterator[tuple[Tensor, Tensor]]:
+_BIAS = "patch_embed.proj.bias"
+
+
+def _kernels(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     """Yield weight (D, C, P, P) and bias of the patch projection."""
     C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
     vectors = [p for p in without_norms(parts, D) if p.value.numel() == D]
@@ -57,15 +55,18 @@ def _kernels(parts: list[Part], sizes: Sizes) -> Iterator[tuple[Tensor, Tensor]]
             biases = [v for v in vectors if v.kind == "own"]
         for bias in biases:
             for filters in itertools.islice(as_filters(part, D, (C, P, P)), 2):
-                yield filters, bias.value.flatten()
+                values = bias.value.flatten()
+                yield {"patch_embed.proj.weight": filters, _BIAS: values}
 
 
-def _tokens_of(sizes: Sizes) -> int:
-    return 1 + (sizes["image_size"] // sizes["patch_size"]) ** 2
+def _shared_out(items: list[Any], number: int) -> list[list[Any]]:
+    """Cut a list into pieces of the same length."""
+    each = len(items) // number
+    return [items[place * each : (place + 1) * each] for place in range(number)]
 
 
 def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
-    D, L, T = sizes["embed_dim"], sizes["depth"], _tokens_of(sizes)
+    D, L, T = sizes["embed_dim"], sizes["depth"], num_tokens(sizes)
     M, K, h = hidden_dim(sizes), sizes["num_classes"], sizes["num_heads"]
     norms = layer_norms(parts, D)
     parts = without_norms(parts, D)
@@ -77,53 +78,37 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     maps = [m for m in attention_maps(parts, D, h, M) if m.outs != K]
     if not maps or len(maps) % L:
         return
-    each = len(maps) // L
-    groups = [maps[number * each : (number + 1) * each] for number in range(L)]
-    out = maps_from_heads(parts, D, h)
-    of_each = len(out) // L
-    from_heads = [out[number * of_each : (number + 1) * of_each] for number in range(L)]
-    outside = {
-        "head.weight": heads[0].weight,
-        "head.bias": heads[0].bias_or_zeros(),
-    }
-    mlps, kernels = list(mlp_readings(parts, D, M, L)), list(_kernels(parts, sizes))
+    groups = _shared_out(maps, L)
+    from_heads = _shared_out(maps_from_heads(parts, D, h), L)
+    outside = {"head.weight": heads[0].weight, "head.bias": heads[0].bias_or_zeros()}
+    mlps = list(mlp_readings(parts, D, M, L))
     with_tokens = [
-        (kernel, bias, token, positions)
-        for kernel, bias in kernels
+        kernel | {"cls_token": token, "pos_embed": positions}
+        for kernel in _kernels(parts, sizes)
         for used, token, positions in embeddings
-        if not any(torch.equal(part.value.flatten(), bias) for part in used)
+        if not any(part.value.flatten().equal(kernel[_BIAS]) for part in used)
     ]
     # In running order, with the usual readings of attention first; then with the norms
     # of each block exchanged, and with a final norm that is never called.
-    pairs = [norms[2 * number : 2 * number + 2] for number in range(L)]
-    late = [norms[2 * number + 1 : 2 * number + 3] for number in range(L)]
+    pairs, late = _shared_out(norms[:-1], L), _shared_out(norms[1:], L)
+    exchanged = [pair[::-1] for pair in pairs]
     for final, of_blocks, ordered in (
         (norms[-1], pairs, True),
-        (norms[-1], [pair[::-1] for pair in pairs], True),
+        (norms[-1], exchanged, True),
         (norms[0], late, True),
         (norms[-1], pairs, False),
-        (norms[-1], [pair[::-1] for pair in pairs], False),
+        (norms[-1], exchanged, False),
     ):
         attentions = (
             attention_readings(group, D, h, ordered, out)
             for group, out in zip(groups, from_heads, strict=True)
         )
         for of_attention in zip(*attentions, strict=True):
-            for layers in mlps:
-                for kernel, bias, token, positions in with_tokens:
-                    weights = {**outside, "cls_token": token, "pos_embed": positions}
-                    weights |= {"patch_embed.proj.weight": kernel}
-                    weights |= {"patch_embed.proj.bias": bias}
-                    weights |= {"norm.weight": final[0].value}
-                    weights |= {"norm.bias": final[1].value}
-                    for number in range(L):
-                        block = block_weights(
-                            of_blocks[number], of_attention[number], layers[number]
-                        )
-                        for name, value in block.items():
-                            weights[f"blocks.{number}.{name}"] = value
-                    yield weights
-
-
-def model_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
-    return one_too_few(parts, _tokens_of(sizes), sizes["embed_dim"])
+            for layers, embedding in itertools.product(mlps, with_tokens):
+                weights = outside | embedding
+                weights |= {"norm.weight": final[0].value, "norm.bias": final[1].value}
+                blocks = zip(of_blocks, of_attention, layers, strict=True)
+                for number, parts_of_block in enumerate(blocks):
+                    for name, value in block_weights(*parts_of_block).items():
+                        weights[f"blocks.{number}.{name}"] = value
+                yield weights

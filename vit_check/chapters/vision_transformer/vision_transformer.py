@@ -1,5 +1,3 @@
-"""Check of chapter 7: the whole Vision Transformer."""
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -11,16 +9,14 @@ from vit_check.chapters.class_token_and_position.embed_images import (
     embed_images,
     tokens_of,
 )
+from vit_check.chapters.class_token_and_position.position_embedding import one_too_few
 from vit_check.chapters.encoder_block.encoder_block import (
     PARTS_OF_BLOCK,
     encoder_block,
     output_of_tuple,
     pre_norm_block,
 )
-from vit_check.chapters.vision_transformer.reading_a_model import (
-    model_lacks,
-    model_readings,
-)
+from vit_check.chapters.vision_transformer.reading_a_model import model_readings
 from vit_check.engine.check import Case, Check
 from vit_check.engine.drawing import Answer, Cases, images_of, normal
 from vit_check.engine.functions import FunctionCheck
@@ -86,16 +82,13 @@ def model(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
         scale, shift = weights["norm.weight"], weights["norm.bias"]
         return F.layer_norm(x, x.shape[-1:], scale, shift, 1e-6)
 
-    return classify(
-        images,
-        partial(tokens_of, weights, sizes),
-        [
-            partial(pre_norm_block, within(weights, f"blocks.{number}."), sizes)
-            for number in range(sizes["depth"])
-        ],
-        norm,
-        lambda x: F.linear(x, weights["head.weight"], weights["head.bias"]),
-    )
+    blocks = [
+        partial(pre_norm_block, within(weights, f"blocks.{number}."), sizes)
+        for number in range(sizes["depth"])
+    ]
+    embed = partial(tokens_of, weights, sizes)
+    head = weights["head.weight"], weights["head.bias"]
+    return classify(images, embed, blocks, norm, lambda x: F.linear(x, *head))
 
 
 _OF_MODEL = """\
@@ -117,61 +110,39 @@ class token last, first read: [cls, patches] -> [patches, cls]
     first
 """
 
-_USUAL = {
-    "class token without position",
-    "positions before the class token",
-    "patches down the columns",
-    "view instead of transpose",
-    "PyTorch's defaults",
-    "residual from the normed x",
-    "no residual",
-    "post-norm",
-    "ReLU",
-    "tanh GELU",
-    "no scale",
-    "heads joined by view",
-    "split and joined by view",
-    "attention among heads",
-}
+_USUAL = (
+    "class token without position | positions before the class token | post-norm | "
+    "patches down the columns | view instead of transpose | PyTorch's defaults | "
+    "residual from the normed x | no residual | ReLU | tanh GELU | no scale | "
+    "heads joined by view | split and joined by view | attention among heads"
+).split(" | ")
 
 _PARTS = (*PARTS_OF_BLOCK, pre_norm_block, tokens_of, classify)
 
 
-def _callables_for_model(
-    answer: Answer,
-    images: Tensor,
-    columns: Tensor,
-    positions: Tensor,
-    mixing: list[Tensor],
-    norm: list[Tensor],
-    head: list[Tensor],
-) -> Any:
+def _callables_for_model(answer: Answer, images: Tensor, *learned: Any) -> Any:
+    columns, positions, mixing, norm, head = learned
+
     def mixing_block(matrix: Tensor) -> Step:
         return lambda x: x + (x.mean(dim=1, keepdim=True) + x @ matrix).tanh()
 
-    def embed(images: Tensor) -> Tensor:
-        return images.flatten(2).mT @ columns + positions  # (B, T, D)
-
     return answer(
         images,
-        embed,
+        lambda images: images.flatten(2).mT @ columns + positions,  # (B, T, D)
         [mixing_block(matrix) for matrix in mixing],
-        lambda x: F.layer_norm(x, x.shape[-1:], norm[0], norm[1]),
+        lambda x: F.layer_norm(x, x.shape[-1:], *norm),
         lambda x: F.linear(x, *head),
     )
 
 
 def _function_inputs(generator: Generator) -> Cases:
+    draw = partial(normal, generator)
     for B, C, H, W, D, L, K in ((4, 3, 2, 5, 6, 3, 7), (3, 2, 3, 4, 5, 2, 8)):
-        norm = [1 + 0.3 * normal(generator, D), 0.5 * normal(generator, D)]
-        yield [
-            normal(generator, B, C, H, W),
-            normal(generator, C, D),
-            normal(generator, H * W, D),
-            [normal(generator, D, D) / D**0.5 for _ in range(L)],
-            norm,
-            [normal(generator, K, D) / D**0.5, normal(generator, K)],
-        ]
+        norm = [1 + 0.3 * draw(D), 0.5 * draw(D)]
+        images, columns, positions = draw(B, C, H, W), draw(C, D), draw(H * W, D)
+        mixing = [draw(D, D) / D**0.5 for _ in range(L)]
+        head = [draw(K, D) / D**0.5, draw(K)]
+        yield [images, columns, positions, mixing, norm, head]
 
 
 class _ModelCheck(ModuleCheck):
@@ -227,7 +198,7 @@ vision_transformer = _ModelCheck(
     parts=_PARTS,
     borrowed=[r for r in embed_images.rows + encoder_block.rows if r.name in _USUAL],
     shape="(B, K)",
-    lacking=model_lacks,
+    lacking=one_too_few,
     tried=8,
     # Small tokens, so that the eps of the last norm matters.
     widths={"vectors": 0.05, "matrices": 0.3},

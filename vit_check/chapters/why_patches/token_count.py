@@ -1,5 +1,3 @@
-"""Check of chapter 1: how many tokens there are."""
-
 import re
 from typing import Any
 
@@ -7,18 +5,6 @@ import torch
 
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.sizes import Size, as_pair
-
-_REFUSED = "a ValueError"
-_OTHER_ERROR = "another error"
-_NOT_RAISED = "no error"
-_NO_PAIRS = "takes no pairs"
-_NO_INTS = "takes no ints"
-_ONE_KIND = "takes two ints or two pairs"
-_SIDES_SWAPPED = "refuses what fits, and takes it with the patch's sides swapped"
-_BOTH_SIDES = "a ValueError where neither side fits, and none where one does not"
-_ASSERTED = "an AssertionError"
-_SIZES_NAMED = "a ValueError that names the sizes"
-_SIZES_UNNAMED = "a ValueError that does not name the sizes"
 
 
 def _count_or_refuse(
@@ -30,28 +16,30 @@ def _count_or_refuse(
         found = count(image_size, patch_size)
     except (ValueError, AssertionError) as error:
         if fits and _refuses_sides_swapped(count):
-            return _SIDES_SWAPPED
+            return "refuses what fits, and takes it with the patch's sides swapped"
         if fits or (by_what and not _runs(count, 12, 4)):
             raise
-        return _of_kind(error, image_size, patch_size) if by_what else _REFUSED
+        return _of_kind(error, image_size, patch_size) if by_what else "a ValueError"
     except TypeError:
         if _runs(count, 12, 4) and _runs(count, (12, 12), (4, 4)):
-            return _ONE_KIND
+            return "takes two ints or two pairs"
         ints = isinstance(image_size, int) and isinstance(patch_size, int)
         if ints and _runs(count, (12, 12), (4, 4)):
-            return _NO_INTS
+            return "takes no ints"
         if not ints and _runs(count, 12, 4):
-            return _NO_PAIRS
+            return "takes no pairs"
         raise
     except Exception as error:
         if fits or type(error) not in (Exception, RuntimeError):
             raise
-        return _OTHER_ERROR
+        return "another error"
     if fits:
         return found
     if not _is_count(found):
-        return _NOT_RAISED
-    return _BOTH_SIDES if _refuses_both_sides_alone(count) else found
+        return "no error"
+    if _refuses_both_sides_alone(count):
+        return "a ValueError where neither side fits, and none where one does not"
+    return found
 
 
 def _refuses_sides_swapped(count: Any) -> bool:
@@ -65,11 +53,15 @@ def _refuses_both_sides_alone(count: Any) -> bool:
 
 def _of_kind(error: Exception, image_size: Size, patch_size: Size) -> str:
     if isinstance(error, AssertionError):
-        return _ASSERTED
+        return "an AssertionError"
     said = set(re.findall(r"\d+", str(error)))
     sides = zip(as_pair(image_size, ""), as_pair(patch_size, ""), strict=True)
     named = any(n % p and {str(n), str(p)} <= said for n, p in sides)
-    return _SIZES_NAMED if named else _SIZES_UNNAMED
+    return (
+        "a ValueError that names the sizes"
+        if named
+        else "a ValueError that does not name the sizes"
+    )
 
 
 def _runs(count: Any, image_size: Size, patch_size: Size) -> bool:

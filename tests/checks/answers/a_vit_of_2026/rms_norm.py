@@ -19,9 +19,7 @@ def with_rsqrt(x, weight, eps=1e-6):
     return x * torch.rsqrt((x**2).mean(-1, keepdim=True) + eps) * weight
 
 
-@wrong_edits("""
-no effect: weight, eps) -> weight, 1e-6)
-""")
+@wrong_edits("no effect: weight, eps) -> weight, 1e-6)")
 def with_torchs_own(x, weight, eps=1e-6):
     return F.rms_norm(x, (x.shape[-1],), weight, eps)
 

@@ -2,10 +2,7 @@ import torch
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
-from vit_steps.attention_maps import (
-    class_token_attention,
-    class_token_to_patches,
-)
+from vit_steps.attention_maps import class_token_attention, class_token_to_patches
 
 right(class_token_attention)
 

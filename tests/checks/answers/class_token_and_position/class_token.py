@@ -3,7 +3,7 @@ from einops import repeat
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong_edits
+from tests.checks.answers import right_edits, wrong_edits
 
 
 @wrong_edits("""
@@ -23,8 +23,16 @@ hidden: nn.Parameter(torch.zeros(1, 1, embed_dim))
   -> torch.zeros(1, 1, embed_dim, requires_grad=True)
 made in forward: self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> pass
   return -> self.cls_token = nn.Parameter(torch.zeros(1, 1, x.shape[2])); return
+made in forward: nn.Parameter(torch.zeros(1, 1, embed_dim)) -> None
+  return -> t = self.cls_token; return
+  return -> self.cls_token = nn.Parameter(x[0, :1]) if t is None else t; return
+    in the first call alone
 frozen
   torch.zeros(1, 1, embed_dim)) -> torch.zeros(1, 1, embed_dim), requires_grad=False)
+frozen: embed_dim)) -> embed_dim)); self.requires_grad_(False)
+hidden: embed_dim)) -> embed_dim)); self.deep = {"a": [(nn.Parameter(torch.ones(1)),)]}
+not initialised: torch.zeros -> torch.nan * torch.ones
+none: return -> nothing
 wide start: torch.zeros -> torch.randn
 wide start: torch.zeros -> torch.rand
 unused: self.cls_token.expand -> self.cls_token.detach().expand
@@ -49,6 +57,18 @@ class InFront(nn.Module):
 
     def forward(self, x):
         return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
+
+
+right_edits("""
+in a list: self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
+  -> self.all = nn.ParameterList([torch.zeros(1, 1, embed_dim)])
+  self.cls_token.expand -> self.all[0].expand
+under two names: self.cls_token = -> self.same = self.cls_token =
+  embed_dim)) -> embed_dim)); self.list = [self.same]; self.__dict__["me"] = self
+with options: forward(self, x) -> forward(self, x, mask=None, *, verbose=False)
+  embed_dim)) -> embed_dim)); self.half()
+with a call of its own: def forward -> def __call__
+""")(InFront)
 
 
 class WithEinops(nn.Module):

@@ -8,9 +8,7 @@ from torch.nn import functional as F
 from tests.checks.answers import wrong_edits
 
 
-@wrong_edits("""
-none: return x * random_tensor -> x * random_tensor
-""")
+@wrong_edits("none: return x * random_tensor -> x * random_tensor")
 def as_in_timm(x, drop_prob, training):
     if drop_prob == 0.0 or not training:
         return x
@@ -49,9 +47,7 @@ class AsAModule(nn.Module):
         return as_in_timm(x, self.drop_prob, self.training)
 
 
-@wrong_edits("""
-drop_prob as keep: 1 - drop_prob -> drop_prob
-""")
+@wrong_edits("drop_prob as keep: 1 - drop_prob -> drop_prob")
 def with_bernoulli_of_the_keep_probability(x, drop_prob, training):
     if training:
         mask = torch.bernoulli(torch.full((len(x), 1, 1), 1 - drop_prob))

@@ -30,9 +30,7 @@ def with_torchs_variance(x, weight, bias, eps=1e-6):
     return (x - mean) * torch.rsqrt(var + eps) * weight + bias
 
 
-@wrong_edits("""
-eps 1e-5: bias, eps) -> bias)
-""")
+@wrong_edits("eps 1e-5: bias, eps) -> bias)")
 def with_torchs_own(x, weight, bias, eps=1e-6):
     return F.layer_norm(x, (x.shape[-1],), weight, bias, eps)
 

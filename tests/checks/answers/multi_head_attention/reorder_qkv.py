@@ -18,9 +18,7 @@ def reorder_with_einops(rows, num_heads):
     return rearrange(rows, "(h n d) ... -> (n h d) ...", n=3, h=num_heads)
 
 
-@wrong_edits("""
-left as they were: cut.transpose(0, 1) -> cut
-""")
+@wrong_edits("left as they were: cut.transpose(0, 1) -> cut")
 def reorder_with_reshape(rows, num_heads):
     d = rows.shape[0] // (3 * num_heads)
     cut = rows.reshape(num_heads, 3, d, *rows.shape[1:])

@@ -23,10 +23,7 @@ depends on the batch: p2=patch_size, )
 """)
 def cut_with_einops(images, patch_size):
     return rearrange(
-        images,
-        "b c (h p1) (w p2) -> b (h w) (c p1 p2)",
-        p1=patch_size,
-        p2=patch_size,
+        images, "b c (h p1) (w p2) -> b (h w) (c p1 p2)", p1=patch_size, p2=patch_size
     )
 
 

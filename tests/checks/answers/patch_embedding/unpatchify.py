@@ -42,9 +42,7 @@ def join_with_pixel_shuffle(patches, patch_size, image_size):
     return F.pixel_shuffle(patches.mT.unflatten(2, (rows, -1)), patch_size)
 
 
-@wrong_edits("""
-view instead of joining: x = x.permute(0, 3, 1, 4, 2, 5) -> pass
-""")
+@wrong_edits("view instead of joining: x = x.permute(0, 3, 1, 4, 2, 5) -> pass")
 def join_with_permute(patches, patch_size, image_size):
     (H, W), P = image_size, patch_size
     x = patches.unflatten(1, (H // P, W // P)).unflatten(3, (-1, P, P))

@@ -43,9 +43,7 @@ def key_by_key(query, keys, values):
     return output, weights
 
 
-@wrong_edits("""
-reshape: (weights @ values)[0], weights[0] -> weights @ values, weights
-""")
+@wrong_edits("reshape: (weights @ values)[0], weights[0] -> weights @ values, weights")
 def as_a_batch_of_one(query, keys, values):
     scores = query[None] @ keys.T * query.shape[0] ** -0.5
     weights = scores.softmax(dim=1)

@@ -49,9 +49,7 @@ def attend_divided_on_the_way(q, k, v, block):
     return output
 
 
-@wrong_edits("""
-last block dropped: math.ceil(k.shape[0] / block) -> k.shape[0] // block
-""")
+@wrong_edits("last block dropped: math.ceil(k.shape[0] / block) -> k.shape[0] // block")
 def attend_in_place(q, k, v, block):
     T, d = q.shape
     largest = torch.empty(T, 1).fill_(-torch.inf).to(q)

@@ -27,9 +27,7 @@ def counted_in_a_loop(logits, labels):
     return right / len(labels)
 
 
-@wrong_edits("""
-argmax over the batch: torch.max(logits, 1) -> torch.max(logits, 0)
-""")
+@wrong_edits("argmax over the batch: torch.max(logits, 1) -> torch.max(logits, 0)")
 def a_tensor_of_one_number(logits, labels):
     return torch.mean((torch.max(logits, 1)[1] == labels).double())
 

@@ -66,10 +66,7 @@ def as_generators(model, weight_decay):
 
     named = list(model.named_parameters())
     return [
-        {
-            "params": (p for n, p in named if matrix(n, p)),
-            "weight_decay": weight_decay,
-        },
+        {"params": (p for n, p in named if matrix(n, p)), "weight_decay": weight_decay},
         {"params": (p for n, p in named if not matrix(n, p)), "weight_decay": 0.0},
     ]
 

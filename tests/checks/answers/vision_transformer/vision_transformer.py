@@ -91,9 +91,7 @@ class Net(nn.Module):
         return self.head(x[:, 0])
 
 
-@wrong_edits("""
-mean of the patches: [:, 0] -> [:, 1:].mean(dim=1)
-""")
+@wrong_edits("mean of the patches: [:, 0] -> [:, 1:].mean(dim=1)")
 class PositionsApart(Net):
     """The class token's position is a vector, those of the patches are an image."""
 
