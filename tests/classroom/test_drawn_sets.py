@@ -184,6 +184,7 @@ def test_each_of_two_variants_is_graded_as_its_own(tmp_path):
     assert 'SEED="7 8 9"' in sentence
 
 
+@pytest.mark.slow
 @in_sandbox
 def test_two_variants_are_one_column_of_the_gradebook(tmp_path):
     """Each student's feedback has the questions of the student's own variant."""

@@ -59,6 +59,7 @@ def on_one_processor():
     process.cpu_affinity(before)
 
 
+@pytest.mark.slow
 @in_sandbox
 def test_busy_neighbours_cost_no_student_a_mark(exercises, tmp_path, on_one_processor):
     """Two notebooks share one processor, and one of them starts six busy processes."""

@@ -15,6 +15,7 @@ from tests.classroom.bench.edited import edited
 from tests.classroom.in_sandbox import QUICK, in_sandbox, table
 from tests.classroom.shared_runs import sharing_runs
 
+pytestmark = pytest.mark.slow  # a whole class is graded
 KINDS = {kind.name: kind for kind in kinds()}
 
 

@@ -36,6 +36,7 @@ from tests.patience import SECONDS
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="grading needs Linux")
 
 
+@pytest.mark.slow
 @in_sandbox
 def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
     """No result is lost or made twice, and no process is left running."""
@@ -203,6 +204,7 @@ def test_no_upload_stops_the_class(exercises, tmp_path):
     assert len(list(out.glob("feedback/*/05_heads/05_heads.html"))) == len(rows)
 
 
+@pytest.mark.slow
 @in_sandbox
 def test_contested_work_is_graded_and_in_no_table_for_import(exercises, tmp_path):
     place, out = tmp_path / "in", tmp_path / "out"

@@ -179,6 +179,7 @@ def of_few_images():
     return fit(VisionTransformer(SMALL), parts, 60), parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sound",
     [
@@ -558,6 +559,7 @@ def test_averages_of_a_batch_norm_that_do_not_fit():
 # Faults in the training
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lr", [0.03, 0.1])
 def test_a_rate_that_is_ten_times_too_high(lr):
     torch.manual_seed(0)

@@ -145,6 +145,7 @@ def test_a_model_whose_logits_would_mean_nothing_is_refused(tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
 def test_a_model_in_other_bits_gives_a_file_in_float32(dtype, tmp_path):
     model = small().to(dtype)

@@ -35,6 +35,7 @@ def test_d2l_leaves_figures_alone(monkeypatch):
     assert changed == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "line"),
     [

@@ -190,6 +190,7 @@ def python_blocks(page):
     return re.findall(r"```python\n(.*?)```", text, re.S)
 
 
+@pytest.mark.slow
 def test_the_examples_run_and_print_what_they_say(tmp_path):
     examples = python_blocks("book/package/in_use.md")
     assert len(examples) == 4 and examples[0] == python_blocks("README.md")[0]

@@ -351,6 +351,7 @@ COVERED = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_code_that_is_shown_covers_no_heading_and_no_figure(visits, site):
     tab = visits(alone=True).tab
     tab.goto(f"{site}{CHAPTER}.html")

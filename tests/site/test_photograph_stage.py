@@ -557,6 +557,7 @@ RIGHT = [
 ]
 
 
+@pytest.mark.slow
 @needs_the_wheel
 def test_the_real_model_finds_what_pytorch_finds_and_settles_the_bets(visit, site):
     tab = visit.tab

@@ -52,6 +52,7 @@ def to_section(tab, anchor, kept=True):
         rest(tab, 600)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [CHAPTER, "notebooks/13_swin_and_deit"])
 def test_the_contents_follow_the_reader(visits, site, page):
     tab = visits().tab
