@@ -33,6 +33,22 @@ def texts():
     return tracked_texts(ROOT)
 
 
+COUNTED_FROM_1 = re.compile(
+    r"enumerate\([^()\n]*blocks?\b[^()\n]*, (?:start=)?1\)"  # over the blocks
+    r"|\bblocks? \$?\{\w+ \+ 1\}"  # in a label
+    r"|\bblocks? (?:\d+(?:, \d+)* (?:to|and) )?12\b",  # of twelve
+    re.IGNORECASE,
+)
+
+
+def test_blocks_are_counted_from_0(texts):
+    picture = re.compile(r'"image/png": "[^"]*"')
+    named = (
+        path for path in texts if COUNTED_FROM_1.search(picture.sub("", texts[path]))
+    )
+    assert list(named) == [], "block 0 is the first, as in blocks[0]"
+
+
 def test_the_address_is_the_same_everywhere(texts):
     assert list(rewritten(ROOT)) == [], "run make address"
     assert PROJECT["project"]["urls"]["Repository"] == ADDRESS
