@@ -1,6 +1,7 @@
 # make book         build the book in _build/html
 # make pdf          print the book and each of its pages as PDFs, for the pages' buttons (needs Chromium or Chrome)
-# make test         run all tests, and every notebook again to compare its outputs
+# make test         run every test on a few cases, and again the notebooks that differ from origin/main
+# make test-all     run every test on every case, and every notebook again (20 to 25 minutes)
 # make check        check style, types and imports, and run the package's own tests
 # make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
 # make exercises    make the students' notebooks from the sources with solutions   (SEED=2027: other numbers, for a class)
@@ -38,8 +39,11 @@ MARP := _build/marp/node_modules/@marp-team/marp-cli/marp-cli.js
 # The files from which pages are made, so neither tests nor what tools leave behind.
 FILES := find . \( -name .git $(foreach name,.github .venv node_modules _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
+# The longest come first, so that all workers end at about the same time.
+TESTS := tests/classroom tests/site tests/package tests/checks tests/repository
+DIFFERENT := git diff --name-only origin/main 2>/dev/null; git ls-files --others --exclude-standard
 
-.PHONY: help book pdf slides figures lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format new-check retrain bench bench-lab quiz gradescope grade bench-grade mutants clean
+.PHONY: help book pdf slides figures lighthouse test test-all ready-to-test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format new-check retrain bench bench-lab quiz gradescope grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -84,10 +88,16 @@ slides: .venv/ready $(MARP)
 figures: .venv/ready
 	@$(BIN)/python -m book.slides.bundle
 
-test: # the longest tests come first, so that all workers end at about the same time
-	@$(MAKE) --no-print-directory --jobs 2 form book .venv/compiled
+test: ready-to-test
+	@echo "== The package, the promises, the pages, each on a few cases; the notebooks that were changed"
+	$(WORKERS) --few 5 --nbval $(TESTS) $(filter $(wildcard $(NB)),$(shell $(DIFFERENT)))
+
+test-all: ready-to-test
 	@echo "== The package, the promises, the pages; every chapter, run again and compared"
-	$(WORKERS) --nbval tests/classroom tests/site tests/package tests/checks tests/repository $(NB)
+	$(WORKERS) --nbval $(TESTS) $(NB)
+
+ready-to-test:
+	@$(MAKE) --no-print-directory --jobs 2 form book .venv/compiled
 
 check: form
 	@echo "== The package"

@@ -1,1 +1,1 @@
-"""Speed, memory and import time beside other people's Vision Transformers."""
+"""Compare speed, memory and import time with other libraries' Vision Transformers."""

@@ -42,7 +42,7 @@ from vit_steps.sizes import as_pair
 
 PICTURE = Path("_build/benchmarks.png")
 FLOOR = "matrix products alone"
-FEW = [OURS, "timm", "torchvision"]  # are compared where a job is compiled
+FEW = [OURS, "timm", "torchvision"]  # the rivals of a compiled job, which takes long
 
 
 def machine() -> dict[str, Any]:

@@ -111,9 +111,10 @@ class D2LAttention(nn.Module):
 
     def __init__(self, ours: MultiHeadAttention) -> None:
         super().__init__()
-        D, d2l = ours.embed_dim, optional.d2l()
+        D = ours.embed_dim
+        d2l = optional.d2l()
         self.attention = d2l.MultiHeadAttention(D, ours.num_heads, 0.0, bias=True)
-        self.attention(*3 * [torch.zeros(1, 1, D)], None)  # its layers are lazy
+        self.attention(*3 * [torch.zeros(1, 1, D)], None)  # sizes its lazy layers
         weights, biases = ours.qkv.weight.chunk(3), ours.qkv.bias.chunk(3)
         for name, weight, bias in zip("qkv", weights, biases, strict=True):
             layer = getattr(self.attention, f"W_{name}")
@@ -160,7 +161,8 @@ def random_state(config: ViTConfig) -> State:
 
 def available(names: list[str], config: ViTConfig) -> dict[str, nn.Module]:
     """Build the rivals that are installed, and print the names of the others."""
-    state, models = random_state(config), {}
+    state = random_state(config)
+    models = {}
     for name in names:
         try:
             models[name] = BUILDERS[name](config, state)

@@ -13,7 +13,7 @@ from vit_steps import scaled_dot_product_attention
 REPEATS = 20
 SIDE = 8192
 EVEN = 4096
-TOKENS = (196, 197, 1024, 1025, EVEN, EVEN + 1)  # odd: with a class token
+TOKENS = (196, 197, 1024, 1025, EVEN, EVEN + 1)  # odd ones with a class token
 SHAPE = (16, 12, 64)  # images, heads, width of a head: ViT-B's
 
 
@@ -41,7 +41,7 @@ def roof() -> dict[str, Any]:
     source = random(2**30)
     target = torch.empty_like(source)
     copying = milliseconds(partial(target.copy_, source))
-    bytes_moved = 2 * source.numel() * source.element_size()  # one read, one written
+    bytes_moved = 2 * source.numel() * source.element_size()  # each is read and written
     found: dict[str, Any] = {
         "tflops": 2 * SIDE**3 / multiplying / 1e9,
         "tb_per_second": bytes_moved / copying / 1e9,

@@ -42,7 +42,9 @@ def measure(
     for task in tasks.values():
         task()
     times: dict[str, list[float]] = {name: [] for name in tasks}
-    names, started, rounds = list(tasks), time.perf_counter(), 0
+    names = list(tasks)
+    started = time.perf_counter()
+    rounds = 0
     while rounds < LEAST_ROUNDS or time.perf_counter() - started < seconds:
         first = rounds % len(names)
         for name in names[first:] + names[:first]:

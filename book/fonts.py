@@ -213,12 +213,14 @@ def add_small_letters(font: TTFont) -> None:
         width, _ = widths[source]
         is_code = width == widths[names[ord("m")]][0]
         part = GlyphComponent()
-        part.glyphName, part.flags = source, 0x1000
+        part.glyphName = source
+        part.flags = 0x1000
         part.transform = [[SMALL, 0], [0, SMALL]]
         part.x = round((1 - SMALL) / 2 * width) if is_code else 0
         part.y = round(raised * height)
         glyph = Glyph()
-        glyph.numberOfContours, glyph.components = -1, [part]
+        glyph.numberOfContours = -1
+        glyph.components = [part]
         name = f"uni{ord(letter):04X}"
         font.setGlyphOrder([*font.getGlyphOrder(), name])
         glyphs.glyphs[name] = glyph

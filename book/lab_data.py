@@ -216,7 +216,7 @@ def patch_tokens() -> Tensor:
 
 
 def common_directions(tokens: Tensor) -> dict[str, Any]:
-    """Return the scale of colours that the six photographs with these tokens share.
+    """Return the one scale of colours for the six photographs with these tokens.
 
     The same for one picture is ``directions`` in ``photograph/directions.js``. Tokens
     minus their ``mean`` are projected onto the ``basis`` (3, D), the directions in
@@ -227,7 +227,7 @@ def common_directions(tokens: Tensor) -> dict[str, Any]:
     mean = tokens.mean(dim=0)  # (D,)
     _, axes = torch.linalg.eigh((tokens - mean).T @ (tokens - mean))  # rising order
     axes = axes[:, -3:].flip(1).T  # (3, D)
-    axes = axes * axes.sum(dim=1, keepdim=True).sign()  # either way would do
+    axes = axes * axes.sum(dim=1, keepdim=True).sign()  # the sign is arbitrary
     places = (tokens - mean) @ axes.T  # (6·N, 3)
     scale = places.quantile(torch.tensor([0.02, 0.98]), dim=0).T  # (3, 2)
     return {

@@ -163,7 +163,7 @@ class Lesson:
         return chosen
 
     def at_home(self) -> list[Section]:
-        """Return what is left to read; a section that is left whole counts as one."""
+        """Return what remains to be read, with a section that remains whole as one."""
         left: dict[str, Section] = {}
         begun = {one.of for one in self.taken}
         first = next(iter(self.sections))
@@ -270,7 +270,7 @@ class Lesson:
         return "\n\n".join([f"**On the board**, from {links}:", *parts])
 
     def section_of(self, cell: dict[str, Any]) -> Section:
-        """Return the section in which a cell is or, for a text, that at its end."""
+        """Return the section of a cell; of a text with headings, the last section."""
         until = self.cells[: self.cells.index(cell) + 1]
         texts = ["".join(one["source"]) for one in until if one["cell_type"] != "code"]
         heading = re.findall(r"^#{1,3} (.+)$", "\n".join(texts), re.MULTILINE)[-1]

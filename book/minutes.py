@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ["book/intro.md", "book/teaching.md"]
 WORDS, LINES = 130, 12  # read in a minute
 FIGURE = 1.5  # minutes
-HIDDEN_WHOLE = {"hide-cell", "remove-cell", "remove-output"}  # with what they show
+HIDDEN_WHOLE = {"hide-cell", "remove-cell", "remove-output"}  # no outputs
 
 SYNTAX = {"amsmath", "colon_fence", "deflist", "dollarmath"}
 ONE_WORD = {"code_inline", "math_inline", "myst_role"}
@@ -55,7 +55,8 @@ def parser() -> MarkdownIt:
 
 def running_text(markdown: str) -> Iterator[Token]:
     """Yield the running text as tokens, without headings, tables and folds."""
-    until, folds = "", 0
+    until = ""
+    folds = 0
     for token in parser().parse(markdown):
         if token.type == "html_block":
             folds += token.content.count("<details")
@@ -121,7 +122,8 @@ def section_minutes(notebook: dict[str, Any], anchor: str) -> float:
     Raises:
         KeyError: if no heading has that anchor.
     """
-    total, depth = 0.0, None
+    total = 0.0
+    depth = None
     for level, heading, minutes in pieces(notebook):
         if level and depth is None and slugify(heading) == anchor:
             depth = level
@@ -155,12 +157,15 @@ def with_time(markdown: str, number: int) -> str:
 
 def with_times_in_tables(markdown: str, folder: Path) -> str:
     """Write the minutes of linked notebooks into the columns "minutes" of a text."""
-    lines, column, total = markdown.split("\n"), None, 0
+    lines = markdown.split("\n")
+    column = None
+    total = 0
     for number, line in enumerate(lines):
         cells = line.split("|")
         names = [cell.strip() for cell in cells]
         if not line.startswith("|"):
-            column, total = None, 0
+            column = None
+            total = 0
         elif column is None:
             column = names.index("minutes") if "minutes" in names else -1
         elif column > 0 and names[column].isdecimal():  # "0–10" stays

@@ -31,7 +31,8 @@ from book.minutes import in_fives, minutes
 from book.panels import panels, side_by_side
 
 QUESTION = re.compile(r"\*\*([^*]+\?)\*\*")
-SIZE, GAP = (500, 240), 6  # of a card's picture, in pixels
+SIZE = (500, 240)  # of a card's picture, in pixels
+GAP = 6  # pixels between its parts
 CHAPTER = "notebooks/[0-9][0-9]_*"
 SIDE_ROAD = "notebooks/side_roads/*"
 

@@ -169,7 +169,8 @@ class Paper:
         if article is None:
             raise ValueError(f"page: {page}.html has no article")
         for button in article.select("button.unfold"):
-            button.name, button.attrs = "span", {"class": "unfold"}
+            button.name = "span"
+            button.attrs = {"class": "unfold"}
         for part in article.select(", ".join(LEFT_OUT)):
             part.decompose()
         for code in article.select(".cell_input pre"):

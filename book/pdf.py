@@ -76,11 +76,12 @@ def write_pdf(browser: Browser, pages: list[str], target: Path) -> None:
     numbers: dict[str, int] = {}
     for _ in range(PRINTINGS):
         print_page(tab, paper.html(numbers), target)
-        printed, numbers = numbers, page_numbers(target)
+        printed = numbers
+        numbers = page_numbers(target)
         if len(pages) == 1 or numbers == printed:
             break
     else:
-        raise RuntimeError("the numbers in the contents never were those of the pages")
+        raise RuntimeError("the page numbers in the contents never came out right")
     tab.close()
     describe(target, paper.title)
 
@@ -97,7 +98,8 @@ def print_all(pages: list[str]) -> None:
             raise RuntimeError("no Chromium, Chrome or Edge is installed")
         try:
             for page in pages:
-                begun, target = perf_counter(), HTML / FOLDER / pdf_of(page)
+                begun = perf_counter()
+                target = HTML / FOLDER / pdf_of(page)
                 whole = pages_on_paper() if page == FRONT else [page]
                 write_pdf(browser, whole, target)
                 number = len(PdfReader(target).pages)

@@ -47,9 +47,11 @@ def write_photograph(folder: str | os.PathLike[str], size: int = SIZE) -> int:
     model = focus_vit(image_size=size).eval()
     folder.mkdir(parents=True, exist_ok=True)
     parts = []
-    digest, total = hashlib.sha256(), 0
+    digest = hashlib.sha256()
+    total = 0
     for name, tensors in parts_of(model):
-        described, content = [], b""
+        described = []
+        content = b""
         for key, tensor in tensors:
             packed = tensor.ndim == 2
             described.append([key, "packed" if packed else "float32", *tensor.shape])
@@ -178,7 +180,7 @@ def up_convolution(name: str, weight: Tensor) -> Named:
     neighbours in a row: (out, 2·in). ``up0.101.weight`` is for odd rows and even
     columns, and the lower one of the two rows.
     """
-    seen = {0: (3, 1), 1: (2, 0)}  # even or odd -> elements for the first, the second
+    seen = {0: (3, 1), 1: (2, 0)}  # even, odd -> elements for its first, second input
     for row_parity, rows in seen.items():
         for column_parity, columns in seen.items():
             for lower, row in enumerate(rows):

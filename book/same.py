@@ -64,7 +64,8 @@ def make_same(path: Path, package: dict[str, set[str]]) -> list[str]:
         source = "".join(cell["source"])
         lines = source.split("\n")
         for definition in reversed(list(definitions(source))):
-            name, wanted = definition.name, package.get(definition.name)
+            name = definition.name
+            wanted = package.get(definition.name)
             if wanted is None or definition.source in wanted:
                 continue
             if len(wanted) > 1:

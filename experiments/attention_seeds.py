@@ -87,7 +87,7 @@ def measure(model: VisionTransformer, test: ImageSet) -> dict[str, Any]:
         "rollout": rounded(mass(rollout).mean()),
         "brightness": rounded(mass(brightness).mean()),
         "maps": {
-            # the mean of all blocks and heads: choosing some would use the test part
+            # averaged over all blocks and heads: to choose some would use the test part
             "attention": attention.mean(dim=(1, 2)),
             "rollout": rollout,
             "brightness": brightness,
@@ -150,7 +150,7 @@ def patches_inside(model: VisionTransformer, test: ImageSet) -> Any:
     assert test.boxes is not None
     means = []
     for block in weights:
-        rows = block.mean(dim=1)[:, 1:, 1:]  # (B, N, N): of the patches
+        rows = block.mean(dim=1)[:, 1:, 1:]  # (B, N, N), patches only
         rows = rows / rows.sum(dim=2, keepdim=True)
         means.append(mass_inside(rows, test.boxes, 32, 4).mean())
     return rounded(torch.stack(means))
@@ -158,10 +158,10 @@ def patches_inside(model: VisionTransformer, test: ImageSet) -> Any:
 
 @torch.no_grad()
 def with_other_rows(model: VisionTransformer, test: ImageSet) -> dict[str, list[float]]:
-    """Return the accuracy with the class token's row replaced in each block, and all.
+    """Return the accuracy if the class token's row is replaced in one block, or in all.
 
-    By a uniform row and by another picture's, as in the chapter, and by one that takes
-    evenly from the patches that lie outside the box.
+    It is replaced by a uniform row and by another picture's, as in the chapter, and by
+    one that takes evenly from the patches that lie outside the box.
     """
     images, labels = test.batch()
     outside = (patches_in_box(test) == 0).float()  # (B, N)

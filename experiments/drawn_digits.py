@@ -20,7 +20,7 @@ Stroke = list[Point]  # a curve through the points; a point given twice is a cor
 SIDE = 32  # of the bitmap, in pixels
 BLOCK = 4  # side of the block of the bitmap that becomes a pixel of the digit
 PEN = 4.5  # width in pixels, whatever the size of the drawing
-LEAST = 1 / 4  # of the pad; a smaller drawing is a dot, and is not enlarged
+LEAST = 1 / 4  # share of the pad; a smaller drawing is a dot, and is not enlarged
 
 JITTER = 0.28  # standard deviation of a point's move, in tenths of the height
 TURN = 10.0  # largest rotation, in degrees to either side

@@ -22,7 +22,7 @@ from PIL import Image
 from vit_book.photographs import THINGS
 
 FREE = {"Public Domain": "public domain", "CC0-1.0": "CC0"}
-CLASSES = {  # and where GCompris has them
+CLASSES = {  # each class, and its folders in GCompris
     "animal": "explore_(world|farm)_animals/.*",
     "building": "(categorization.*/monuments|explore_monuments)/.*",
     "fish": ".*/fishes/.*",
@@ -30,7 +30,7 @@ CLASSES = {  # and where GCompris has them
     "tool": ".*/tools/.*",
 }
 PER_CLASS = 24
-TWICE = "brandenburgGate|colosseum|greatPyramid"  # of these, in two folders each
+TWICE = "brandenburgGate|colosseum|greatPyramid"  # buildings in two folders each
 SHORTER_SIDE = 128  # pixels
 
 
@@ -83,7 +83,7 @@ def photographs(root: Path) -> dict[str, tuple[bytes, list[str]]]:
 
 
 def spread(paths: list[str], count: int) -> list[str]:
-    """Return ``count`` of them at even distances."""
+    """Return ``count`` of the paths at even distances."""
     return [paths[len(paths) * k // count] for k in range(count)]
 
 

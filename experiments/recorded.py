@@ -27,7 +27,7 @@ from vit_book.results import FOLDER, read_results, recorded
 
 
 class AllFound(Exception):
-    """The cells have made every result that was asked for."""
+    """Raised when the cells have made every result that was asked for."""
 
 
 def run(path: Path, name: str, only: Collection[str] = ()) -> dict[str, Any]:

@@ -38,7 +38,7 @@ DRAWN = "cluttered-digits-drawn"
 AVERAGING = "cluttered-digits-mean"
 FIRST = "cluttered-digits"
 DRAWINGS = 1000  # of each digit
-SCENES = 40_000  # with a drawing in each
+SCENES = 40_000  # images, with a drawing in each
 SEED = 99  # of the drawings and of the clutter around them
 FURTHER = replace(
     RECIPES["cluttered-digits"].train, epochs=2, lr=8e-4, warmup_epochs=0.25
@@ -85,7 +85,7 @@ def go_on_with_drawings(model: VisionTransformer) -> float:
     written = images.train
     assert isinstance(written, ImageSet)
     grounds = textures()
-    grounds = grounds[..., : grounds.shape[-1] * 3 // 4]  # the test's is the rest
+    grounds = grounds[..., : grounds.shape[-1] * 3 // 4]  # the rest is the test's
     drawings = drawn_digits(DRAWINGS, seed=SEED)
     scenes, labels, _ = cluttered_digits(*drawings, grounds, SCENES, seed=SEED)
     both = ImageSet(

@@ -42,8 +42,8 @@ CHANGES: dict[str, dict[str, Any]] = {
 ROTARY: dict[str, Any] = {"positions": "none", "rope": "normalised"}
 RMS_NORM: dict[str, Any] = {"norm": "rms"}
 QK_NORM: dict[str, Any] = {"qk_norm": True}
-GATED: dict[str, Any] = {"mlp": "swiglu", "mlp_ratio": 4 / 3}  # as many parameters
-SCALED: dict[str, Any] = {"layer_scale": 0.1}  # CaiT's for so few blocks
+GATED: dict[str, Any] = {"mlp": "swiglu", "mlp_ratio": 4 / 3}  # parameters as before
+SCALED: dict[str, Any] = {"layer_scale": 0.1}  # CaiT's value for so few blocks
 REGISTERS: dict[str, Any] = {"num_registers": 4}
 NO_BIASES: dict[str, Any] = {"qkv_bias": False, "proj_bias": False}
 VIT_5 = {"rope": "normalised"} | RMS_NORM | QK_NORM | SCALED | REGISTERS | NO_BIASES
@@ -135,7 +135,8 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     options.checkpoint_folder.mkdir(parents=True, exist_ok=True)
-    name, epochs = options.record, EPOCHS[options.record]
+    name = options.record
+    epochs = EPOCHS[options.record]
     tasks = list(product(list(CHANGES)[1:] if name == "variants" else MODERN, SEEDS))
     with ProcessPoolExecutor(options.processes) as pool:
         started = [

@@ -1,6 +1,7 @@
 import gc
 import os
 import threading
+from collections import defaultdict
 from pathlib import Path
 
 import nbformat
@@ -26,7 +27,32 @@ settings.register_profile("book", deadline=None, derandomize=True, max_examples=
 settings.load_profile("book")
 
 
+def pytest_addoption(parser):
+    text = "run at most N cases of each test, evenly spread, and no slow test"
+    parser.addoption("--few", type=int, metavar="N", help=text)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave out what ``--few`` leaves out; ``make test-all`` runs every case."""
+    few = config.getoption("few")
+    if few is None:
+        return
+    cases = defaultdict(list)
+    for item in items:
+        if not item.get_closest_marker("slow"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    kept = set()
+    for same in cases.values():
+        step = max(1, len(same) / few)
+        kept.update(same[int(step * k)] for k in range(min(few, len(same))))
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
 def pytest_configure(config):
+    text = "slow: takes over ten seconds; make test leaves it to make test-all"
+    config.addinivalue_line("markers", text)
     if process.POSSIBLE and config.getoption("nbval", False):
         from tests.forked import kernels  # imports nbval, which may be missing
 

@@ -1,4 +1,4 @@
-"""What only the pages use: photographs, tables, drawings, measured numbers, a look."""
+"""Photographs, tables, drawings, measured numbers and the style of the book's pages."""
 
 from vit_steps.optional import check_installed
 

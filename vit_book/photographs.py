@@ -32,7 +32,7 @@ PHOTOS = {
 }
 
 THINGS = Path(__file__).with_name("things")  # a folder for each class
-COPIES = ("building/12.jpg", "building/18.jpg", "building/27.jpg")  # of others there
+COPIES = ("building/12.jpg", "building/18.jpg", "building/27.jpg")  # of other things
 
 
 def photo(name: str, size: Size | None = None) -> Tensor:
@@ -66,7 +66,7 @@ def photos(size: Size) -> Tensor:
 
 
 def things(size: Size, copies: bool = True) -> tuple[Tensor, Tensor]:
-    """Return 123 small photographs and their labels, which count the sorted folders.
+    """Return 123 small photographs and their labels, the places of sorted folders.
 
     There are 24 each of animals, buildings, fish, power (dams, solar panels, windmills)
     and tools, and three of the buildings a second time if ``copies`` are wanted. They

@@ -85,8 +85,8 @@ def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
     codes, index, counts = np.unique(pixels, return_inverse=True, return_counts=True)
     colours = codes.view(np.uint8).reshape(-1, 4)[:, :3]  # (n, 3)
     frequent = colours[counts.argsort()[::-1][:32]]
-    large = _palette(picture, 144, Image.Quantize.MEDIANCUT)  # of large areas
-    far_apart = _palette(picture, 80, Image.Quantize.MAXCOVERAGE)  # those of lines
+    large = _palette(picture, 144, Image.Quantize.MEDIANCUT)  # colours of large areas
+    far_apart = _palette(picture, 80, Image.Quantize.MAXCOVERAGE)  # colours of lines
     palette = np.concatenate([frequent, large, far_apart])
     nearest = _nearest(palette, colours)
     small = Image.fromarray(nearest[index].reshape(height, width).astype(np.uint8))
@@ -120,7 +120,7 @@ def _images(figure: Figure, cut: Bbox, height: int) -> list[dict[str, Any]]:
             continue
         seen = Bbox.intersection(image.get_window_extent(), image.axes.bbox)
         if seen is not None and seen.width and seen.height:
-            top = height + bottom  # the PNG's upper edge, counted from below like seen
+            top = height + bottom  # the PNG's upper edge; y counts upwards in seen
             edges = (seen.x0 - left, top - seen.y1, seen.x1 - left, top - seen.y0)
             box = [round(edge) for edge in edges]
             holes = bool(np.ma.is_masked(image.get_array()))

@@ -58,15 +58,15 @@ def examine(
 ) -> Report:
     """Look for what is wrong with a model and its images, and say it in sentences.
 
-    The model stays as it is, and the caller's random numbers too; a copy is asked, on
-    the CPU. It is given what the data sets yield, so they should normalise the images,
-    and not augment them.
+    The model stays as it is, and the caller's random numbers too; a copy is examined,
+    on the CPU. It is given what the data sets yield, so they should normalise the
+    images, and not augment them.
 
     Args:
         model: any classifier, (B, C, H, W) -> (B, K).
         train: what it learned from, a data set of images (C, H, W) with labels, or its
-            DataLoader, of which the order is then looked at too.
-        test: a data set of others, if there are any.
+            DataLoader, whose order is then examined too.
+        test: a data set of other images, if there are any.
         lr: the learning rate of its training at the peak, for Adam or AdamW.
         progress: show a bar, since large models take minutes.
 
@@ -80,7 +80,7 @@ def examine(
 
 
 def admitted(model: nn.Module, train: Any, test: Any, lr: float | None) -> Patient:
-    """Return a copy of a model with its images, for ``examine``, which raises alike."""
+    """Return a copy of a model with its images; raises as ``examine`` does."""
     if lr is not None:
         check_number(lr, "lr", above=0.0)
     order = None

@@ -18,7 +18,8 @@ from vit_steps.optional import imported
 Said = tuple[bool, str]
 Change = Callable[[Tensor], Tensor]  # of images (n, C, H, W)
 RENAMED = "if classes are renamed"
-EVEN, ODD = slice(0, None, 2), slice(1, None, 2)  # one half names, the other tests
+# One half of the images decides how classes are renamed, the other half tests it.
+EVEN, ODD = slice(0, None, 2), slice(1, None, 2)
 
 
 def on_leak(patient: Patient) -> Said:
@@ -58,7 +59,7 @@ def twins(images: Tensor, among: Tensor, same: bool = False) -> Tensor:
         alike.fill_diagonal_(-1.0)
     apart = (2 - 2 * alike).clamp_min(0).sqrt()
     nearest = apart.topk(min(5, len(among)), dim=1, largest=False)
-    # The 5th is not far if an image has many copies, and float32 may make 0.001 of 0.
+    # If an image has many copies, the 5th is one too, and rounding makes 0.001 of 0.
     near = nearest.values[:, 0] < (limits.TWIN * nearest.values[:, -1]).clamp_min(0.01)
     return torch.where(near, nearest.indices[:, 0], -1)
 
@@ -94,7 +95,7 @@ def on_normalisation(patient: Patient) -> Said:
 
 
 def on_channels_and_sides(patient: Patient) -> Said:
-    """Look for blue in place of red, rows of columns, or black of white."""
+    """Look for exchanged colours, rows and columns, or black and white."""
     return compared(patient, exchanges(patient))
 
 
@@ -112,7 +113,8 @@ def normalisations(patient: Patient) -> dict[str, Change]:
     """Return other ways to normalise pixels in [0, 1]."""
     from vit_steps.data import IMAGENET_MEAN, IMAGENET_STD
 
-    pixels, (shift, scale) = patient.pixels(patient.train.images), patient.scaling
+    pixels = patient.pixels(patient.train.images)
+    (shift, scale) = patient.scaling
     ways: dict[str, tuple[Any, Any]] = {
         "in 0..1": (0.0, 1.0),
         "in 0..255": (0.0, 1 / 255),
@@ -142,12 +144,13 @@ def exchanges(patient: Patient) -> dict[str, Change]:
 
 
 def compared(patient: Patient, ways: Iterable[str]) -> Said:
-    """Compare answers about images as they come with those about changed ones."""
+    """Compare the answers to images as they come with those to changed ones."""
     if not patient.readings:
         changes = normalisations(patient) | exchanges(patient)
         for name, part in patient.parts.items():
             images, labels = (x[: limits.CHANGED] for x in (part.images, part.shown))
-            answers, pixels = patient.logits(images).argmax(1), patient.pixels(images)
+            answers = patient.logits(images).argmax(1)
+            pixels = patient.pixels(images)
             found = {way: patient.right(part, changes[way](pixels)) for way in changes}
             found[RENAMED] = torch.empty_like(labels, dtype=torch.bool)
             for one, other in ((EVEN, ODD), (ODD, EVEN)):
@@ -179,7 +182,8 @@ def renaming(patient: Patient, answers: Tensor, labels: Tensor) -> Tensor:
 
 def on_labels_and_images(patient: Patient) -> Said:
     """Look for labels that have nothing to do with the images."""
-    train, few = patient.train, slice(1000)
+    train = patient.train
+    few = slice(1000)
     pixels = train.small.flatten(1)  # (n, C·s·s)
     nearest = torch.cdist(pixels[few], pixels).fill_diagonal_(torch.inf).argmin(dim=1)
     same = train.labels[nearest] == train.labels[few]
@@ -198,9 +202,10 @@ def on_labels_and_images(patient: Patient) -> Said:
 
 
 def on_balance(patient: Patient) -> Said:
-    """Look for classes with so few images that the model gives them up."""
+    """Look for classes with so few images that the model neglects them."""
     name, part = list(patient.parts.items())[-1]
-    right, here = patient.right(part).float(), part.shown.unique()
+    right = patient.right(part).float()
+    here = part.shown.unique()
     each = torch.stack([right[part.shown == k].mean() for k in here])
     shares, names = patient.shares, patient.classes
     as_trained = (shares[here] * each).sum() / shares[here].sum()

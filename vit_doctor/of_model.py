@@ -98,7 +98,7 @@ def on_shared_parameters(patient: Patient) -> Said:
 
 
 def on_asked_again(patient: Patient) -> Said:
-    """Look for chance, or memory, in evaluation mode."""
+    """Look for answers in evaluation mode that chance or earlier calls change."""
     return effect_on(patient, quick.repeat_effect, "Asked about the same images again")
 
 
@@ -129,7 +129,8 @@ def apart(model: nn.Module, images: Tensor) -> float:
 
 def on_both_modes(patient: Patient) -> Said:
     """Look for a model that is better in training mode."""
-    asleep, awake = patient.right(patient.train), copy.deepcopy(patient)
+    asleep = patient.right(patient.train)
+    awake = copy.deepcopy(patient)
     awake.model.train()
     right = awake.right(patient.train, patient.train.images)
     said = f"{percent(asleep)} of the training images are right in evaluation mode"
@@ -160,8 +161,9 @@ def on_tokens(patient: Patient) -> Said:
 
 
 def on_positions(patient: Patient) -> Said:
-    """Look for patches that may change places, or are mixed before they are tokens."""
-    few, watched = patient.few, Watched(patient.model)
+    """Look for patches whose order has no effect, or mixed before they are tokens."""
+    few = patient.few
+    watched = Watched(patient.model)
     watched(few)
     parts = [call.part for call in watched.calls if isinstance(call.part, nn.Conv2d)]
     sizes: Any = [x.kernel_size for x in parts if x.kernel_size == x.stride != (1, 1)]
@@ -200,7 +202,8 @@ def on_attention(patient: Patient) -> Said:
 
 def attention_weights(patient: Patient) -> list[Tensor]:
     """Return each block's (B, h, T, T), in our models, and in others' layers."""
-    model, found = patient.model, []
+    model = patient.model
+    found = []
     if isinstance(model, VisionTransformer):
         return model.encode(patient.few, need_weights=True)[1]
     watched = Watched(model)
@@ -232,7 +235,8 @@ def on_logits(patient: Patient) -> Said:
 
 def on_one_batch(patient: Patient) -> Said:
     """Look for a batch that cannot be learned by heart."""
-    batch, labels = patient.few, patient.train.shown[: len(patient.few)]
+    batch = patient.few
+    labels = patient.train.shown[: len(patient.few)]
     entropy = torch.special.entr(labels.bincount() / len(labels)).sum().item()
     if not entropy:
         raise Unseen("the images of the batch are all of one class")
@@ -254,7 +258,8 @@ def on_one_batch(patient: Patient) -> Said:
 
 def on_constant_answer(patient: Patient) -> Said:
     """Look for a model that is no better than one answer for all images."""
-    labels, found = patient.train.shown, patient.answers(patient.train)
+    labels = patient.train.shown
+    found = patient.answers(patient.train)
     loss, floor = F.cross_entropy(found, labels).item(), patient.floor
     K = found.shape[1]
     shares = found.argmax(dim=1).bincount(minlength=K) / len(found)

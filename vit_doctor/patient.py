@@ -56,7 +56,7 @@ class Call(NamedTuple):
     name: str
     part: nn.Module
     given: Any
-    out: Any  # the first of several
+    out: Any  # the first, if there are several
 
 
 class Watched(nn.Module):
@@ -110,7 +110,7 @@ class Patient:
     classes: tuple[str, ...]
     order: Tensor | None  # (n,), labels as a loader gives them
     lr: float | None
-    readings: dict[str, Any] = field(default_factory=dict)  # about images changed
+    readings: dict[str, Any] = field(default_factory=dict)  # on changed images
 
     @property
     def parts(self) -> dict[str, Part]:

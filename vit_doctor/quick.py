@@ -142,7 +142,7 @@ def shared_parameters(model: nn.Module) -> list[list[str]]:
 
 
 def _logits(model: nn.Module, images: Tensor) -> Tensor:
-    """Return a model's logits; ValueError unless images fit and one tensor comes."""
+    """Return a model's logits; ValueError if images do not fit, or it returns more."""
     check_tensor(images, "images", "B", "C", "H", "W")
     logits: Tensor = model(images)  # (B, K)
     check_tensor(logits, "logits", "...", "K", note=", returned alone")

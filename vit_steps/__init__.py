@@ -1,7 +1,7 @@
 """vit_steps: a Vision Transformer in the steps in which the book builds it.
 
-Data, pictures and other people's weights are not imported here; ask for them by name:
-``from vit_steps import data``.
+The modules for data, figures and published weights are not imported here; import them
+by name: ``from vit_steps import data``.
 """
 
 from vit_steps.attention import MultiHeadAttention, scaled_dot_product_attention

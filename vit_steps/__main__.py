@@ -60,7 +60,7 @@ def cost(arguments: list[str]) -> int:
 
 
 def table(cost: ModelCost, batch_size: int = 1) -> str:
-    """Return a table of all steps; those of a block once, with the number of blocks."""
+    """Return a table of all steps, a block's only once, with the number of blocks."""
     line = "{:<25}{:>5}  {:<20}{:>13}{:>20}".format
     rows = [
         line(

@@ -89,8 +89,7 @@ def read_checkpoint(
 ) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Return the tensors and the metadata of a shipped model or a written file.
 
-    Raises: FileNotFoundError if there is none; ValueError if the file is damaged, or
-        from another program.
+    Raises: FileNotFoundError if there is none; ValueError if damaged, or not ours.
     """
     shipped = {path.stem: path for path in SHIPPED.glob("*.safetensors")}
     path = shipped.get(os.fspath(name), Path(name))
@@ -146,7 +145,7 @@ def load_model(model_class: type[Model], name: str | os.PathLike[str]) -> Model:
         )
     try:
         config = model_class.config_class(**metadata["config"])
-        # A file may be older than a variant's own fields, which have defaults.
+        # An older file may lack fields that variants have added, with defaults.
         base: Any = parents["VisionTransformer"]
         needed = {field.name for field in fields(base.config_class)}
         missing = needed - metadata["config"].keys()
@@ -202,7 +201,7 @@ def fitted(
     expected: Mapping[str, Tensor],
     unlimited: Container[str] = (),
 ) -> dict[str, Tensor]:
-    """Return the tensors in the dtypes expected; those may be on the meta device.
+    """Return the tensors in the dtypes of ``expected``, which may hold no numbers.
 
     Tensors whose names are in ``unlimited`` may hold infinite numbers.
 

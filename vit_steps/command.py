@@ -24,8 +24,8 @@ def model_parser(name: str, description: str) -> ArgumentParser:
 def run_command(command: Callable[[], str | None], options: Mapping[str, str]) -> int:
     """Run a command and return its exit status; an error is printed as one sentence.
 
-    The argument that it begins with, "lr: got -1", becomes that of the ``options``. A
-    command that went on without a part of its work returns what was left out.
+    If the error begins with an argument's name, as in "lr: got -1", it is printed with
+    the name in ``options``, if any. A command returns what it had to leave out.
     """
     try:
         if left_out := command():

@@ -32,7 +32,7 @@ class AttentionCost:
     """Cost of one self-attention layer for one image."""
 
     matrix_bytes: int  # one head's T × T matrix
-    all_heads_bytes: int  # h of them
+    all_heads_bytes: int  # the matrices of all h heads
     matmul_macs: int  # q kᵀ, and the attention weights with v: quadratic in T
     projection_macs: int  # q, k, v and the output projection: linear in T
 
@@ -65,7 +65,7 @@ class Step:
     """One step of the model, for one image."""
 
     name: str
-    shape: tuple[int, ...]  # of what comes out, without the batch
+    shape: tuple[int, ...]  # of the step's output, without the batch axis
     parameters: int = 0  # of one block
     macs: int = 0  # of one block
     repeat: int = 1  # number of blocks that have this step

@@ -156,8 +156,8 @@ def train_together(
     The weights are those of one process, up to rounding, where nothing is drawn at
     random but the order of the images. Every process sees all validation images, since
     a model that is split needs all processes. The first process alone shows the bar,
-    calls the callbacks and writes the checkpoint. Alone it is ``train``, to the last
-    bit. The model has the same weights in all processes, or is split by ``shard``.
+    calls the callbacks and writes the checkpoint. One process gives the same bits as
+    ``train``. The model has equal weights in all processes, or is split by ``shard``.
 
     Raises: ValueError as ``train``; and for ``ema_decay`` with a model that is sharded.
     """

@@ -29,7 +29,7 @@ class MLP(nn.Module):
         """Initialise as the paper's code: Xavier-uniform, biases normal with 1e-6."""
         for linear in (self.fc1, self.fc2):
             nn.init.xavier_uniform_(linear.weight)
-            if linear.bias is not None:  # variants have layers without
+            if linear.bias is not None:  # a variant's layers may have none
                 nn.init.normal_(linear.bias, std=1e-6)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from vit_steps.predict import asked, classifying
 from vit_steps.predictions import Predictions
 from vit_steps.vision_transformer import VisionTransformer
 
-COLUMNS = 20  # of answers at most, one for each class, since more fit on no screen
+COLUMNS = 20  # with more, one for each class, the table is too wide for a screen
 
 
 def main(arguments: list[str] | None = None) -> int:

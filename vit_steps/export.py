@@ -94,7 +94,7 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
 
 def _name_axes(graph: Any) -> None:
     """Name the axes, which PyTorch calls s34 or 2*s30, and drop its notes."""
-    graph.ClearField("value_info")  # shapes in between, which have the old names
+    graph.ClearField("value_info")  # inner shapes, which have the old names
     for node in graph.node:
         node.ClearField("metadata_props")  # paths of Python files on this machine
     names = ("batch", "channels", "height", "width")
@@ -126,7 +126,7 @@ def _sample(model: VisionTransformer, batch: int) -> Tensor:
     """Return noise (B, C, H, W) of a model's size; for any size, of a few patches."""
     height, width = model.patch_embed.image_size
     if isinstance(model, AnySizeVisionTransformer):
-        # torch.export takes sizes that are equal, or 1, for sizes that always are
+        # torch.export would treat sizes that are equal, or 1, as always so
         P = model.patch_embed.patch_size
         height, width = batch * P[0], (batch + 1) * P[1]
     shape = batch, model.config.in_channels, height, width

@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from types import ModuleType
 
 REPOSITORY = "git+https://github.com/vit-steps/vit-steps"
-# All that training, photographs, pictures and comparisons import, except d2l.
+# Installs all that training, photographs, figures and comparisons need, except d2l.
 INSTALL = f'pip install "vit_steps[book] @ {REPOSITORY}"'
-# The book's own part: vit_check, vit_book, and a part of Fashion-MNIST.
+# Installs what only the book needs: vit_check, vit_book, a part of Fashion-MNIST.
 INSTALL_BOOK = f'pip install "{REPOSITORY}#subdirectory=book/distribution"'
 INSTALL_D2L = "pip install --no-deps d2l==1.0.3"
 
@@ -62,7 +62,7 @@ def imported(name: str, pip_line: str = INSTALL) -> ModuleType:
         if error.name in (package, name):
             reason = f"{package} is not installed: {pip_line}"
         raise ImportError(reason) from error
-    except RuntimeError as error:  # operator torchvision::nms does not exist
+    except RuntimeError as error:  # "operator torchvision::nms does not exist"
         if "torchvision" not in str(error):
             raise
         reason = f"torchvision was built for another PyTorch ({error})"

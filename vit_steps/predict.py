@@ -173,7 +173,7 @@ def _run(options: argparse.Namespace) -> str | None:
         if not read:
             raise
         left_out = str(error).removeprefix("image: ")
-    finally:  # also what was read before Ctrl-C
+    finally:  # write the answers even after Ctrl-C
         if options.csv and read:
             names = class_names(model, model.config.num_classes)
             found = Predictions(torch.stack(logits), torch.empty(0), None, names)
@@ -186,7 +186,7 @@ def _run(options: argparse.Namespace) -> str | None:
 
 
 class Unread(ValueError):
-    """Names the files that cannot be read, once all others have been answered."""
+    """Raised after all other files are answered; names those that cannot be read."""
 
 
 def asked(
@@ -200,7 +200,7 @@ def asked(
             try:
                 _, images[index] = _prepared(model, paths[index])
             except (ValueError, OSError) as error:
-                if not str(error).startswith("image: "):  # the model is at fault
+                if not str(error).startswith("image: "):  # a fault of the model
                     raise
                 failed.append(str(error).removeprefix("image: "))
         if images:

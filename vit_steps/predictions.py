@@ -33,7 +33,8 @@ class Predictions:
 
     def confusion_matrix(self) -> Tensor:
         """Return how often each class (row) got each answer (column): (K, K)."""
-        K, answers = len(self.classes), self.logits.argmax(dim=1)  # (n,)
+        K = len(self.classes)
+        answers = self.logits.argmax(dim=1)  # (n,)
         return (K * self.labels + answers).bincount(minlength=K * K).reshape(K, K)
 
     def accuracy_by_class(self) -> dict[str, float]:
@@ -43,7 +44,7 @@ class Predictions:
         return {name: (right / n).item() for name, right, n in rows if n}
 
     def write_csv(self, path: str | os.PathLike[str], images: Sequence[Any]) -> None:
-        """Write a row an image: its name, class (if known), answer, probabilities."""
+        """Write a row for each image: name, class (if known), answer, probabilities."""
         lines = io.StringIO()
         writer = csv.writer(lines, lineterminator="\n")
         columns = {"class": self.labels} if len(self.labels) else {}
@@ -96,7 +97,7 @@ def predictions(
 
 
 def class_names(model: nn.Module, num_classes: int, dataset: Any = None) -> Any:
-    """Return the names that a model, or else a data set, has; else their numbers."""
+    """Return the model's class names, else the data set's, else the class numbers."""
     known = [getattr(each, "preprocessing", None) for each in (model, dataset)]
     named = [each.classes for each in known if isinstance(each, Preprocessing)]
     named += [tuple(map(str, range(num_classes)))]

@@ -88,7 +88,7 @@ def _pixels(image: Any, in_channels: int) -> Tensor:
         image = opened(os.fspath(image))
     if isinstance(image, Image.Image):
         image = _in_8_bits(image)
-    last = not isinstance(image, Tensor)  # where the channels are
+    last = not isinstance(image, Tensor)  # an array has its channels last
     # copied, since PyTorch does not read mirrored arrays
     pixels = torch.from_numpy(np.array(image)) if last else image.detach().cpu()
     shape = tuple(pixels.shape)
@@ -108,7 +108,7 @@ def _pixels(image: Any, in_channels: int) -> Tensor:
         return pixels
     pixels = pixels.float()
     low, high = pixels.aminmax()
-    if not -1e-6 <= low <= high <= 1 + 1e-6:  # "not", because NaN is in no order
+    if not -1e-6 <= low <= high <= 1 + 1e-6:  # "not", so that NaN is refused too
         raise ValueError(
             f"image: got floats from {low:.3g} to {high:.3g}, expected 0 to 1; divide "
             "an image in 0..255 by 255, and give a normalised one to the model itself"

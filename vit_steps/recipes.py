@@ -41,8 +41,8 @@ def _small(image_size: int, patch_size: int, **overrides: Any) -> ViTConfig:
     return ViTConfig(image_size, patch_size, **defaults | overrides)
 
 
-# The first three are measured, in chapter 8 and on the models' cards. The others were
-# not trained to the end, since they need a GPU: a place to start from.
+# The first three are measured, in chapter 8 and on the models' cards. The others need a
+# GPU and were never trained to the end: they are only a place to start from.
 RECIPES = {
     "digits": Recipe(
         _small(8, 2),

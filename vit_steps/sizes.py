@@ -67,7 +67,7 @@ def check_number(
     most: float = math.inf,
     below: float = math.inf,
 ) -> float:
-    """Return a finite number, plain; ValueError if it is none, or out of range."""
+    """Return a plain finite number; ValueError if it is not one, or out of range."""
     finite = isinstance(value, Real) and above < value < below
     if not finite or isinstance(value, bool) or not least <= value <= most:
         limits = {

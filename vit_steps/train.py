@@ -40,7 +40,7 @@ DROP_OPTIONS = ("drop_rate", "attn_drop_rate", "drop_path_rate")
 # --freeze refuses them: they change images, or parts that stay as they are.
 NOT_FROZEN = ("mixup", "cutmix", "checkpoint", *DROP_OPTIONS)
 
-OPTIONS = {  # beside those of the training and the model; without a value, switches
+OPTIONS = {  # besides the configs' fields; an option without a VALUE is a switch
     "--root FOLDER": "your images, in a folder for each class; or the data's files",
     "--full": "all of Fashion-MNIST, not a tenth",
     "--download": "download what is missing",
@@ -114,7 +114,7 @@ def _add_fields(group: Any, config: type, names: Iterable[str], recipe: Any) -> 
     comments = _field_comments(config)
     hints = get_type_hints(config)
     for name in names:
-        kind = (get_args(hints[name]) or (hints[name],))[0]  # float of float | None
+        kind = (get_args(hints[name]) or (hints[name],))[0]  # float for float | None
         kind = size if hints[name] == Size else kind
         how: dict[str, Any] = {"type": kind, "metavar": kind.__name__.upper()}
         if kind is bool:
@@ -318,7 +318,8 @@ def _announce(
     from vit_steps.data.folder import left_out
     from vit_steps.data.sets import listed
 
-    config, epochs = recipe.model, recipe.train.epochs
+    config = recipe.model
+    epochs = recipe.train.epochs
     height, width = as_pair(config.image_size, "image_size")
     colour = "grey" if config.in_channels == 1 else "coloured"
     print(

@@ -43,7 +43,7 @@ class TrainConfig:
     clip_norm: float | None = 1.0  # a longer gradient is shortened to this length
     mixup: float = 0.0  # α of blending two images (arXiv 1710.09412); 0 for none
     cutmix: float = 0.0  # α of pasting one into the other (arXiv 1905.04899)
-    ema_decay: float | None = None  # of an average of the weights, to be returned
+    ema_decay: float | None = None  # of an average of the weights, which is returned
     autocast: bool = False  # multiply matrices in bfloat16
     seed: int = 0  # of everything that is drawn at random
     num_workers: int = 0  # processes that prepare images
@@ -269,7 +269,7 @@ def mixed(state: TrainingState, batches: Batches) -> Iterator[tuple[Tensor, Tens
 def mixing(
     config: TrainConfig, num_classes: int
 ) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """Return mixup, CutMix, a random choice of the two, or one that changes nothing."""
+    """Return mixup, CutMix, a random choice of both, or a function without effect."""
     if not config.mixup and not config.cutmix:
         return lambda images, labels: (images, labels)
     v2 = imported("torchvision.transforms.v2")

@@ -175,11 +175,11 @@ class TrainingState:
             )
         groups = self.optimizer.param_groups
         for index, p in enumerate(p for group in groups for p in group["params"]):
-            if f"optimizer.{index}.step" in tensors:  # not if there was no gradient
+            if f"optimizer.{index}.step" in tensors:  # absent if it got no gradient
                 averages = {n: torch.zeros_like(p) for n in ("exp_avg", "exp_avg_sq")}
                 self.optimizer.state[p] = {"step": torch.tensor(0.0)} | averages
         own = self.tensors()
-        buffers = dict(self.modules.named_buffers())  # a mask may be infinite
+        buffers = dict(self.modules.named_buffers())  # may be infinite, as in a mask
         tensors = fitted(path, tensors, own, unlimited=buffers)
         for name, tensor in own.items():  # the file's order differs between processes
             tensor.copy_(part_of(tensors[name], tensor))
@@ -193,8 +193,7 @@ class TrainingState:
         """Return the settings that a resumed training must share, as JSON has them.
 
         Of the training images these are number, shape, classes, labels, names of files
-        and transform, where the data has them. 12 digits of a sha256 stand for labels
-        and names.
+        and transform, if known. 12 digits of a sha256 stand for labels and names.
         """
         config = getattr(self.model, "config", None)
         images: Any = self.data.train

@@ -99,8 +99,8 @@ def start_anew(model: nn.Module) -> None:
 def adapt_channels(weight: Tensor, in_channels: int) -> Tensor:
     """Return patch weights for other channels, as timm's ``adapt_input_conv`` does.
 
-    For one channel they are summed, for others repeated and scaled: from or to one
-    channel, an image that is alike in all of them gives what it gave before.
+    For one channel they are summed, for others repeated and scaled. From one channel or
+    to one, an image with equal channels gives what it gave before.
 
     Shape: (D, C, P, P) -> (D, in_channels, P, P)
     """

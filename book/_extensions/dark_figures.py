@@ -100,7 +100,7 @@ def in_the_dark(figure: Image.Image) -> Image.Image:
     for image in json.loads(figure.info["images"]):
         left, top, right, bottom = (max(edge, 0) for edge in image["box"])
         box = np.s_[top:bottom, left:right]
-        drawn[box] = white[box]  # white on its outermost line belongs to the page
+        drawn[box] = white[box]  # white at the box's edge belongs to the page
         if not image["holes"]:
             drawn[top + 1 : bottom - 1, left + 1 : right - 1] = False
     counts = np.bincount(pixels[drawn], minlength=len(palette))

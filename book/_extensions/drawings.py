@@ -15,6 +15,7 @@ from book._extensions.pictures import TALL, sizes_for_styles
 
 SVG = "{http://www.w3.org/2000/svg}"
 CLASS = "vit-drawing"  # book/drawings/kit.py gives it to what it draws
+ABOVE = {"data_flow"}  # its buttons stand above it, or Play is below the first screen
 
 
 def inlined(file: Path, alt: str) -> str | None:
@@ -24,7 +25,7 @@ def inlined(file: Path, alt: str) -> str | None:
         return None
     descriptions = [svg.find(f"{SVG}{tag}") for tag in ("title", "desc")]
     own = [part.text for part in descriptions if part is not None and part.text]
-    for part in descriptions:  # a browser would show it as a tooltip
+    for part in descriptions:  # removed, or a browser would show a tooltip
         if part is not None:
             svg.remove(part)
     for name in ("aria-labelledby", "aria-describedby"):
@@ -43,8 +44,11 @@ def inlined(file: Path, alt: str) -> str | None:
     ElementTree.register_namespace("", SVG.strip("{}"))
     html = ElementTree.tostring(svg, encoding="unicode")
     if moving:
+        parts = [html, '<div class="moving-controls"></div>']
+        if moving in ABOVE:
+            parts.reverse()
         place = f'<div class="moving moving-{moving}" style="{sizes}">'
-        return f'{place}{html}<div class="moving-controls"></div></div>'
+        return f"{place}{''.join(parts)}</div>"
     return html
 
 

@@ -85,7 +85,7 @@ def first_line(node: ast.stmt) -> int:
 
 
 def has_its_lines_alone(node: ast.stmt, lines: list[bytes]) -> bool:
-    """Return whether a statement, no ``elif``, shares its lines only with comments."""
+    """Return whether a statement has its lines to itself; False for an ``elif``."""
     line = lines[node.lineno - 1]
     before, begins = line[: node.col_offset], line[node.col_offset :]
     after = lines[(node.end_lineno or node.lineno) - 1][node.end_col_offset :].strip()
@@ -172,7 +172,7 @@ def with_folds(html: str, source: str, found: list[Fold]) -> str:
         place = slice(fold.first - 1 - left_out, fold.last - left_out)
         inside = "".join(lines[place])
         if inside.count("<span") != inside.count("</span>"):
-            raise ValueError(f"line {fold.first}: a colour goes on behind what folds")
+            raise ValueError(f"line {fold.first}: a token continues after the fold")
         button = f"{' ' * fold.indent}{BUTTON.format(fold.words)}\n"
         lines[place] = [
             f'<span class="unfold-line">{button}</span>'
@@ -224,7 +224,7 @@ class FoldCells(SphinxPostTransform):
 
 
 def say_what_folds(cell: nodes.container, identity: str) -> None:
-    """Name the fold of a cell that is folded whole by its content."""
+    """Name the fold of a whole cell by the cell's content."""
     if identity in IDS_OF_IMPORTS:
         cell["classes"].append("imports")
     if "guard" in cell["cell_metadata"].get("tags", []):

@@ -1,7 +1,7 @@
 """Show the map of the model: open on some pages, behind a line on every chapter's page.
 
 ``book/_assets/model.svg`` is drawn once. It holds the fonts that it needs when it is
-opened alone, which a page has already. The attribute ``data-chapter`` of a link in it
+opened alone; a page has them already. The attribute ``data-chapter`` of a link in it
 names the chapter that builds the part, and the link gets that chapter's address
 relative to the page. The directive ``{model-map}`` shows the map. Under the title of a
 chapter, a line says which of the chapters it is, and opens the map with the chapter's

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-AFTER_THE_ADDRESS = 900  # social.py sets it
+AFTER_THE_ADDRESS = 900  # after social.py has set the address
 
 
 def set_the_root(app: Sphinx, config: Config) -> None:

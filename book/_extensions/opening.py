@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 
 from book._extensions.model_map import chapter_of
 
-AFTER_THE_MAP = 600  # which is below the title
+AFTER_THE_MAP = 600  # after model_map.py has put the map below the title
 
 
 def is_question(node: nodes.Node) -> bool:

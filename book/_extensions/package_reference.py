@@ -1,11 +1,16 @@
 """Make the package's reference pages: tables of a module's contents, and arguments.
 
-The directive ``module-contents`` makes a table of functions and classes, each with a
-link to its description and the first sentence of it. Functions that are named in no
-notebook, no page and no interface of the package are left out, as are the commands,
-which have a page of their own. On the page that lists everything, a row also carries
-the anchor of its function or class: the package once had a single page, and old links
-to it lead to the row.
+The directive ``module-contents`` makes a table of the functions and classes of the
+modules that its page describes, or of those that another page describes, whose name it
+is given::
+
+    .. module-contents:: package/model
+
+Each has a link to its description and the first sentence of it. Functions that are
+named in no notebook, no page and no interface of the package are left out, as are the
+commands, which have a page of their own. On the page that lists everything, a row also
+carries the anchor of its function or class: the package once had a single page, and old
+links to it lead to the row.
 """
 
 import ast
@@ -17,6 +22,7 @@ from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from posixpath import dirname, join
 from typing import Any
 
 from docutils import nodes
@@ -33,6 +39,7 @@ RAISES = re.compile(r"^Raises: ([A-Z]\w+(?:, [A-Z]\w+)*)[:,]? ")
 # A field of a dataclass, and the comment beside it.
 FIELD = re.compile(r"^    (\w+): [^#\n]+?  # (.+)$", re.MULTILINE)
 NAME_IN_A_SENTENCE = re.compile(r"`(?:[\w.]+\.)?(\w+)(?:\([^`]*\))?`")
+DESCRIBED = re.compile(r"^\.\. automodule:: (\S+)", re.MULTILINE)
 COMMAND, CHECKS = "main", "check_"
 # "D." at the start of a text would open a list numbered with letters
 LETTER = re.compile(r"^(\s*(?::[^:]+:\s+)?[A-Za-z])\.(?=\s|$)")
@@ -93,18 +100,23 @@ def public_names(module: str) -> list[str]:
 
 
 class ModuleContents(Autosummary):
-    """The directive ``module-contents``, with one module on each line."""
+    """The directive ``module-contents``, with the name of another page or without."""
 
     option_spec = {}  # noqa: RUF012
+    optional_arguments = 1
+    has_content = False
 
     def run(self) -> list[nodes.Node]:
-        given = self.content  # type: ignore[has-type] # no types there
-        modules = [line.strip() for line in given if line.strip()]
+        here = self.env.docname
+        page = join(dirname(here), *self.arguments) if self.arguments else here
+        source = Path(self.env.doc2path(page))
+        self.env.note_dependency(str(source))
+        modules = DESCRIBED.findall(source.read_text("utf-8"))
         names = [f"~{name}" for m in modules for name in public_names(m)]
-        self.content = StringList(names, source=self.env.docname)
+        self.content = StringList(names, source=here)
         self.options = {"nosignatures": True}
         table = super().run()
-        if self.env.docname != LIST_OF_ALL:
+        if here != LIST_OF_ALL:
             return table
         return [nodes.container("", *table, ids=[f"module-{m}" for m in modules])]
 

@@ -1,4 +1,4 @@
-"""Set "previous" and "next" along the path, which the order of the side bar leaves.
+"""Set "previous" and "next" along the path, which is not the side bar's order.
 
 In the side bar exercises and side roads are under their chapter, and the lab stands
 first. The path leads from chapter to chapter through the exercises: "previous" goes
@@ -17,7 +17,7 @@ BEFORE_THE_THEME = 400
 
 
 def chapter_above(app: Sphinx, page: str) -> str | None:
-    """Return the chapter under which the side bar has a page; itself for a chapter."""
+    """Return the chapter above a page in the side bar; for a chapter, the page."""
     of = {
         below: page for page, all in app.env.toctree_includes.items() for below in all
     }

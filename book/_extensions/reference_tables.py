@@ -1,7 +1,8 @@
 """The directives ``value-table`` and ``check-table`` of the package's pages.
 
-``value-table`` shows the fields of the objects in a dictionary, or of the objects that
-the methods of a class return that are named in a constant of its module::
+``value-table`` shows the fields of the objects in a dictionary, or of those that some
+methods of a class return; a constant of the module names these methods. It also shows
+each field in which the returned objects differ::
 
     .. value-table:: vit_steps.vision_transformer.ViTConfig
        :rows: PRESETS
@@ -12,6 +13,7 @@ tables would differ from the code after the next change.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,8 +42,16 @@ def list_table(rows: Iterable[Sequence[str]], options: Iterable[str]) -> str:
 
 
 def written(value: Any) -> str:
+    if isinstance(value, float):
+        value = float(f"{value:.4g}")
     is_large = isinstance(value, int | float) and value >= 10_000
     return f"{value:,.0f}" if is_large else str(value)
+
+
+def differing(objects: list[Any], besides: list[str]) -> list[str]:
+    """Return the fields in which dataclasses of one kind differ, other than some."""
+    others = [field.name for field in fields(objects[0]) if field.name not in besides]
+    return [name for name in others if len({getattr(o, name) for o in objects}) > 1]
 
 
 class ValueTable(SphinxDirective):
@@ -59,10 +69,11 @@ class ValueTable(SphinxDirective):
         if "rows" in self.options:
             makers = getattr(holder, self.options["rows"])
             thing = {maker: getattr(thing, maker)() for maker in makers}
+            columns += differing(list(thing.values()), columns)
         rows = [["name", *(f"``{column}``" for column in columns)]]
         for key, value in thing.items():
-            fields = (written(getattr(value, column)) for column in columns)
-            rows.append([f"``{key}``", *fields])
+            values = (written(getattr(value, column)) for column in columns)
+            rows.append([f"``{key}``", *values])
         return self.parse_text_to_nodes(list_table(rows, ["header-rows: 1"]))
 
 

@@ -41,7 +41,7 @@ PIECE = re.compile(
     r"|(?P<root>\\sqrt\{)?(?P<what>[A-Za-z]|\d+)(?:_(?P<index>\w))?(?(root)\}))"
     r"(?:\^(?P<power>\d|\{-?\d+\}|\{\\mathsf T\}))?\s*"
 )
-LETTERS_IN_ONE_LINE = 28  # on a phone
+LETTERS_IN_ONE_LINE = 28  # that fit on a phone
 ENDS = re.compile(r"[.,;:!?)’”\]]+")
 
 
@@ -56,7 +56,8 @@ def write_variable(translator: HTML5Translator, node: variable) -> None:
 
 def one_line(formula: str) -> nodes.inline | None:
     """Return the formula as text; None if one line of text cannot show it."""
-    line, place = nodes.inline(classes=["formula"]), 0
+    line = nodes.inline(classes=["formula"])
+    place = 0
     while place < len(formula):
         found = PIECE.match(formula, place)
         if found is None:
@@ -91,7 +92,8 @@ def letter_or_number(what: str) -> nodes.Node:
 
 def join_texts(line: nodes.inline) -> None:
     """Join neighbouring texts, with the right spaces between signs."""
-    parts, line.children = line.children, []
+    parts = line.children
+    line.children = []
     for is_text, together in groupby(parts, lambda part: isinstance(part, nodes.Text)):
         if not is_text:
             line += together

@@ -145,7 +145,8 @@ def to_scale(drawing: Drawing, T: int, D: int) -> None:
 def ruled(drawing: Drawing, scale: float) -> None:
     """Draw a line that says how long a number of tokens is."""
     tokens = 500
-    right, y = STAGE.right, STAGE.y + 6
+    right = STAGE.right
+    y = STAGE.y + 6
     with drawing.part("ruler"):
         drawing.line((right - tokens * scale, y), (right, y), colour="ink", thick=2)
     with drawing.part("ruled"):

@@ -39,7 +39,7 @@ FIRST = 208  # y of the first row
 LABELS, CELL = 124, 38  # x of the rows' words, width of a number
 
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-UNIT = 0.01  # numbers are rounded to it, but these more finely
+UNIT = 0.01  # numbers are rounded to it, those in FINER to smaller units
 FINER = {"grey": 0.001, "reads": 0.001, "scores": 0.005}
 
 
@@ -84,7 +84,8 @@ def in_a_block(small: ViTConfig, base: ViTConfig) -> list[Step]:
     """Return the steps of a block; x is measured from the block's left edge."""
     found = []
     for config in (small, base):
-        tokens, h = config.cost().steps[2].shape[0], config.num_heads
+        tokens = config.cost().steps[2].shape[0]
+        h = config.num_heads
         whole = (tokens, config.embed_dim)
         heads = (h, tokens, config.embed_dim // h)
         found.append((heads, (h, tokens, tokens), whole, whole))
@@ -209,7 +210,8 @@ def packed(numbers: Numbers) -> list[object]:
 
     Two letters hold a number, in units counted from -2048 on.
     """
-    described, text = [], ""
+    described = []
+    text = ""
     for name, tensor in numbers.items():
         unit = FINER.get(name, UNIT)
         counts = (tensor.double() / unit).round().long().flatten() + 2048
@@ -226,7 +228,8 @@ def shape(sizes: Sequence[int]) -> str:
 
 def draw() -> Drawing:
     model, _, labels, scale = trained()
-    small, base = model.config, ViTConfig.base()
+    small = model.config
+    base = ViTConfig.base()
     first, inside, last = (
         part(small, base) for part in (before_the_blocks, in_a_block, after_the_blocks)
     )
@@ -353,7 +356,8 @@ def ribbons(block: int, weights: Sequence[float]) -> str:
     path = ""
     for patch, weight in enumerate(weights):
         if weight >= 0.01:
-            y, half = strand(patch + 1), 5 * weight
+            y = strand(patch + 1)
+            half = 5 * weight
             (a, b), (c, e) = (
                 (f"{edge - half:.1f}", f"{edge + half:.1f}") for edge in (y, TOP)
             )
@@ -373,7 +377,7 @@ def answers(drawing: Drawing, shares: Tensor) -> None:
 def names(drawing: Drawing, depth: int) -> None:
     """Write below the flow what each of its parts is."""
     middles = {"image": 34.0, "tokens": 101.0, "head": 299.0}
-    middles |= {f"block {b + 1}": BLOCKS + (b + 0.5) * WIDE for b in range(depth)}
+    middles |= {f"block {b}": BLOCKS + (b + 0.5) * WIDE for b in range(depth)}
     for name, x in middles.items():
         drawing.text(x, FLOW.bottom - 4, name, size=10.5, anchor="middle")
     with drawing.part("read"):
@@ -390,7 +394,7 @@ def opened(drawing: Drawing, now: Numbers, heads: int, depth: int) -> None:
             place = LARGE.cell(*divmod(PATCH, SIDE), SIDE, SIDE)
             drawing.frame(place, "patch-0", around=0)
     with drawing.part("of-maps"):
-        drawing.text(2, MAPS.y - 6, f"attention, block {depth}", size=10.5)
+        drawing.text(2, MAPS.y - 6, f"attention, block {depth - 1}", size=10.5)
     weights = weights_of(now, depth - 1)
     with drawing.part("handle-head"):
         for head in range(heads):
@@ -408,7 +412,7 @@ LEVELS = (0.12, 0.3, 0.55, 0.8)  # shares of the largest weight, and opacities
 
 
 def one_map(drawing: Drawing, place: Box, weights: list[float]) -> None:
-    """Draw weights as cells, the fuller the nearer to the largest."""
+    """Draw weights as cells, the more opaque the nearer to the largest weight."""
     drawing.box(place.x, place.y, place.width, place.height, radius=0, thick=0.75)
     largest = max(weights)
     for level, above in zip(LEVELS, (*LEVELS[1:], math.inf), strict=True):

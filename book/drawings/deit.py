@@ -6,7 +6,8 @@ from torch.nn import functional as F
 from book.drawings.kit import Box, Colour, Drawing, Word
 from vit_steps.variants import hard_distillation_loss
 
-CLASSES, LABEL = ("1", "4", "7"), 2
+CLASSES = ("1", "4", "7")
+LABEL = 2
 TEACHER = [4.0, -1.0, 3.0]
 CLASS, DISTILLATION = [0.5, 0.0, 1.0], [0.6, 0.1, 0.2]
 
@@ -18,7 +19,8 @@ ONE, TWO, THREE = 60.0, 180.0, 300.0  # middles of three columns
 
 def draw() -> Drawing:
     teacher, one, two = (torch.tensor([n]) for n in (TEACHER, CLASS, DISTILLATION))
-    label, choice = torch.tensor([LABEL]), teacher.argmax(dim=1)
+    label = torch.tensor([LABEL])
+    choice = teacher.argmax(dim=1)
     parts = F.cross_entropy(one, label), F.cross_entropy(two, choice)
     loss = hard_distillation_loss((one, two), label, teacher)
     torch.testing.assert_close(sum(parts) / 2, loss)

@@ -40,7 +40,7 @@ BAR = Box(154, 24, 18, 144)
 SECOND = 184  # left edge of the right half
 CHART = Box(32, 210, 316, 66)
 BESIDE = "random"  # the order whose curve is always there, to compare with
-NAMED = 14  # count at which that curve has its name
+NAMED = 14  # number of covered patches at which this curve has its name
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ def pictures() -> tuple[list[Picture], float]:
     random = torch.rand(len(images), N)  # the same numbers as in the chapter
     found = []
     for index in PICTURES:
-        image, box = images[[index]].double(), boxes[[index]]
+        image = images[[index]].double()
+        box = boxes[[index]]
         x = inputs[[index]].double()  # (1, C, H, W)
         with torch.no_grad():
             _, weights = model.encode(x, need_weights=True)

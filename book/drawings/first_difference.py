@@ -8,7 +8,8 @@ from vit_steps.checkpoint import read_checkpoint
 from vit_steps.pretrained import first_difference
 from vit_steps.pretrained.comparing import named_outputs
 
-MODEL, HEADS = "cluttered-digits", 2  # a wrong number of heads; the model has 4
+MODEL = "cluttered-digits"
+HEADS = 2  # a wrong number of heads; the model has 4
 LEFT, RIGHT = 34, 194  # the two rails
 TOP, STEP, GAP = 58, 28, 18
 BEYOND = 3  # rungs drawn below the first difference

@@ -120,7 +120,7 @@ def block(drawing: Drawing, number: int, top: float, scores: list[float]) -> Box
     frame = drawing.box(
         66, top, 290, 112, colour="soft", ground=False, dashed=True, radius=6
     )
-    drawing.lines(2, top + 14, f"block {number + 1}", size=12, colour="ink", bold=True)
+    drawing.lines(2, top + 14, f"block {number}", size=12, colour="ink", bold=True)
     label(drawing, top + 22 + 13, Word("keys", "key", bold=True))
     label(drawing, top + 62, "scores")
     label(drawing, top + 93, Word("values", "value", bold=True))

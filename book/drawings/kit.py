@@ -40,7 +40,7 @@ PIXELS = 224  # a photograph's side; pieces of it are given in these pixels
 
 # Each use has a colour for lines and letters, and a pale one for grounds. They began as
 # Okabe and Ito's, darker or lighter where letters need it. Tests check their contrast,
-# and that the grammar's are far enough apart for every kind of colour vision.
+# and that those of the grammar are far enough apart for every kind of colour vision.
 LIGHT = {
     "ink": ("#1b2733", "#e6ebf0"),
     "soft": ("#55626f", "#f3f6f9"),
@@ -250,7 +250,8 @@ class Drawing:
             name: name of the part.
             moving: whether the part is visible only where the drawing moves.
         """
-        around, self._parts = self._parts, []
+        around = self._parts
+        self._parts = []
         yield
         group = ElementTree.Element("g", {"data-part": name})
         if moving:

@@ -13,7 +13,7 @@ from book.drawings.kit import Box, Drawing, Word, number
 
 TOKENS = [[1, 2, 3], [10, 20, 30]]  # a number for each token of two images
 CHOSEN = (0, 0)  # image and token of the output that is asked about
-LOWEST, HIGHEST, STEP = 4, 40, 3  # for the first token of image 1; all means are short
+LOWEST, HIGHEST, STEP = 4, 40, 3  # of a token that changes; all means have few digits
 CELL = (46, 36)
 LEFT, RIGHT = 48, 220  # left edges of the tables
 TOPS = {"left out": 58, "given": 200}  # upper edges of the tables of each layer
@@ -70,7 +70,8 @@ def draw() -> Drawing:
 
 def layer(drawing: Drawing, name: str, found: Answer) -> None:
     """Draw what goes into a layer, what comes out, and the sum of the chosen output."""
-    top, (wide, high) = TOPS[name], CELL
+    top = TOPS[name]
+    (wide, high) = CELL
     code, words = TITLES[name]
     drawing.text(2, top - 24, Word(code, code=True), words, bold=True, size=13)
     for x in (LEFT, RIGHT):

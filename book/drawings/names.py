@@ -44,7 +44,7 @@ def in_a_block() -> set[str]:
 
 
 def apart() -> list[str]:
-    table = reversed(HUGGINGFACE.items())  # of several spellings the first
+    table = reversed(HUGGINGFACE.items())  # the first of several spellings wins
     names = {ours: short(theirs, "{layer}.") for theirs, ours in table}
     return [names[f"{BLOCK}attn.{letter}.{{p}}"] for letter in "qkv"]
 

@@ -75,7 +75,8 @@ class Stream:
         self.step()
 
     def replace(self, change: Tensor) -> None:
-        self.whole, self.first = change, torch.zeros_like(change)
+        self.whole = change
+        self.first = torch.zeros_like(change)
         self.step()
 
     def norm(self) -> None:
@@ -178,7 +179,7 @@ def draw() -> Drawing:
         x = LEFT + block * WIDE
         drawing.text(x, bottom + 12, f"{block}", size=10.5, anchor="middle")
     with drawing.part("block"):
-        drawing.text(2, bottom + 12, f"after block {BLOCKS}", size=11, bold=True)
+        drawing.text(2, bottom + 12, f"after {BLOCKS} blocks", size=11, bold=True)
     return drawing
 
 
@@ -195,7 +196,7 @@ def described(name: str) -> str:
 
 
 def wrong(frame: list[int] | None) -> list[int] | None:
-    """Return, flattened, each place that shows another patch, and that patch."""
+    """Return a flat list: each place that shows another patch, then that patch."""
     if frame is None:
         return None
     return [n for place, k in enumerate(frame) if place != k for n in (place, k)]

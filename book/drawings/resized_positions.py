@@ -18,8 +18,9 @@ OLD = 8  # rows and columns that the positions were trained with
 SIDES = range(4, 15)
 P = 4  # pixels along a patch
 KINDS = ("bicubic", "bilinear")
-START, CHOSEN = 12, (4, 4)
-SHORTCUT = 6  # what is cut off is shown at this side first
+START = 12
+CHOSEN = (4, 4)
+SHORTCUT = 6  # side of the grid at which the shortcut, cutting off, is shown first
 
 LEFT, RIGHT = Box(2, 40, 164, 164), Box(194, 40, 164, 164)
 SCALE = Box(96, 234, 246, 9)

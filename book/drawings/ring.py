@@ -10,8 +10,9 @@ TURNS = PROCESSES - 1  # turns of one trip
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 WIDE, HIGH, GAP = 35, 17, 3  # size of a piece, and gap between two processes
 TOP, STEP, RIGHT = 128, 94, 190  # top of the first panel, distance, second column
-ROOM, ROW = (150, 190), (30, 39)  # a process on the page; its first piece, distance
-BADGE = (54, 24)  # a piece on its way
+ROOM = (150, 190)  # size of a process on the page
+ROW = (30, 39)  # y of its first piece, and distance of its pieces
+BADGE = (54, 24)  # size of a piece on its way
 CORNERS = ((2, 24), (208, 24), (208, 296), (2, 296))  # of the processes on the page
 
 Held = list[list[int]]

@@ -145,7 +145,8 @@ def lead(drawing: Drawing, source: Box, to: Box, share: float, colour: Colour) -
 
 def bar(drawing: Drawing, place: Box, content: torch.Tensor) -> list[Box]:
     """Draw a token as a bar of its parts, and return the places of the parts."""
-    x, parts = place.x, []
+    x = place.x
+    parts = []
     for share, (_, colour, dark) in zip(content.tolist(), TOKENS, strict=True):
         parts.append(Box(x, place.y, share * place.width, place.height))
         if share > 0:

@@ -10,12 +10,13 @@ from book.drawings.kit import Box, Colour, Drawing
 from vit_steps import ViTConfig
 from vit_steps.training_cost import ACCELERATORS
 
-PEAK, BANDWIDTH = ACCELERATORS["H100"].flops, 3.35e12  # FLOP/s, bytes a second
+PEAK = ACCELERATORS["H100"].flops  # FLOP/s
+BANDWIDTH = 3.35e12  # bytes a second
 CONFIG = ViTConfig.base()
 D, HEADS = CONFIG.embed_dim, CONFIG.num_heads
 SIDES = (112, 160, 224, 320, 448, 640, 896, 1280, 1792)  # of an image, in pixels
 IMAGES = (1, 2, 4, 8, 16, 32, 64)
-SIDE, BATCH = 2, 3  # places of the start values
+SIDE, BATCH = 2, 3  # indices of the start values in SIDES and IMAGES
 
 CHART = Box(40, 30, 306, 176)
 LEAST, MOST = (5, 10e12), (20000, 2e15)  # corners of the chart
@@ -69,7 +70,8 @@ def up(speed: float) -> float:
 
 
 def draw() -> Drawing:
-    T, images = tokens(SIDES[SIDE]), IMAGES[BATCH]
+    T = tokens(SIDES[SIDE])
+    images = IMAGES[BATCH]
     counted = works(T, images)
     explicit, fused, linear = (f"{work.intensity:,.0f}" for work in counted)
     drawing = Drawing(
@@ -120,7 +122,7 @@ def point(drawing: Drawing, index: int, x: float, y: float) -> None:
 
 def roof(drawing: Drawing) -> None:
     bend = PEAK / BANDWIDTH
-    start = LEAST[1] / BANDWIDTH  # at the lower edge, or left of the chart
+    start = LEAST[1] / BANDWIDTH  # where the roof meets the level of the lower edge
     first = max(start, LEAST[0])
     for speed in (10e12, 100e12, 1000e12):
         y = up(speed)

@@ -1,10 +1,10 @@
-"""Draw the chain that a residual from the normed tokens and post-norm share."""
+"""Draw a chain of steps, cut into blocks of chapter 6's bug and of post-norm."""
 
 from book.drawings.kit import Anchor, Box, Colour, Drawing
 
 CHAIN = ("norm", "+ attention", "norm", "+ MLP") * 2 + ("norm",)
 LEFT, WIDE, HIGH, STEP = 128, 104, 24, 34
-TOP = 44  # of the first box
+TOP = 44  # upper edge of the first box
 
 
 def draw() -> Drawing:
@@ -45,6 +45,6 @@ def bracket(
     back = x + 8 * side
     drawing.line((x, top), (back, top), (back, bottom), (x, bottom), thick=1.75)
     anchor: Anchor = "start" if side > 0 else "end"
-    words = f"block {block + 1}"
+    words = f"block {block}"
     centre = (top + bottom) / 2 + 4
     drawing.text(back + 8 * side, centre, words, anchor=anchor, colour="soft")

@@ -12,7 +12,7 @@ T, D, h = 3, 4, 2
 d = D // h
 QUERIES = 10 * torch.arange(T)[:, None] + torch.arange(D)  # (T, D)
 TOKENS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2")
-SMALL, LARGE, READ = (25, 21), (32, 26), (29, 26)  # still, moving, in a row
+SMALL, LARGE, READ = (25, 21), (32, 26), (29, 26)  # cells: still, moving, in a row
 STRENGTH = (0.0, 0.33)  # opacity of a head's ground
 
 

@@ -13,7 +13,7 @@ from book.drawings.kit import Anchor, Box, Colour, Drawing, Word
 SIDE, P = 4, 2  # sides of the image and of a patch
 ROWS = SIDE // P
 CELL, SMALL = 22, 17  # sides of the cells of a matrix and of a strip
-LARGE, READ = 34, 22  # the same where they move
+LARGE, READ = 34, 22  # the same in the moving drawing
 LEFT = 74
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 
@@ -103,7 +103,8 @@ def on_the_move(drawing: Drawing) -> None:
             with drawing.part(f"{name}-{number}"):
                 patch = patch_of(number)
                 written = [[str(number)]]
-                cell, colour = (side, side), COLOURS[patch]
+                cell = (side, side)
+                colour = COLOURS[patch]
                 drawing.cells(0, 0, written, cell, colour, size=0.15 * side + 8.2)
     for row in range(ROWS**2):
         with drawing.part(f"row-{row}"):

@@ -17,16 +17,14 @@ SHIFT = W // 2
 COUNT = SIDE // W  # number of windows along a side
 BLOCKS = 4
 CHOSEN = (3, 3)  # the token whose reach is counted
-CORNER, BEGINS = (
-    (0, 0),
-    2,
-)  # chosen where the drawing moves, at the step that it shows first
+CORNER = (0, 0)  # the token that is chosen first in the moving drawing
+BEGINS = 2  # the step that it shows first
 # Tokens are grouped by the edges over which roll carried them.
 GROUPS: tuple[Colour, ...] = ("soft", "patch-0", "patch-1", "patch-2")
 CARRIED = ("not carried", "over the top", "sideways", "both ways")
 SMALL, LARGE = 14, 30  # side of a token, still and moving
 MAP = Box(2, 24, SIDE * LARGE, SIDE * LARGE)
-MASKS = Box(246, 20, SIDE * SMALL, SIDE * SMALL)  # in the still drawing
+MASKS = Box(246, 20, SIDE * SMALL, SIDE * SMALL)  # place in the still drawing
 PANEL = Box(252, 58, 104, 104)  # the table of pairs, with its row and column of tokens
 
 names = 10 * torch.arange(SIDE)[:, None] + torch.arange(SIDE)  # (rows, columns)
@@ -180,7 +178,7 @@ def legend(drawing: Drawing, x: float, y: float) -> None:
 
 
 def cells(drawing: Drawing, place: Box, tokens: torch.Tensor) -> None:
-    """Draw the tokens in the colours of their groups, and name those roll carried."""
+    """Draw the tokens in their groups' colours, with the names of those carried."""
     groups: dict[int, list[Box]] = {}
     for i, row in enumerate(tokens.tolist()):
         for j, name in enumerate(row):

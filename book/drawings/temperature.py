@@ -23,7 +23,7 @@ TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 ROW = 45  # as high as a finger needs it
 TRACK = Box(92, 20, 116, ROW * len(NAMES))  # places of the lowest and highest score
 KNOB = (36, 20)
-BAR = Box(238, 0, 84, 18)  # a share of 1
+BAR = Box(238, 0, 84, 18)  # bar of a share of 1
 CHART = Box(2, 228, 278, 104)
 
 
@@ -65,7 +65,8 @@ def draw() -> Drawing:
 
 def row(drawing: Drawing, index: int, share: float) -> None:
     """Draw a class: its score on a track, and its share as a bar."""
-    colour, y = COLOURS[index], TRACK.y + (index + 0.5) * ROW
+    colour = COLOURS[index]
+    y = TRACK.y + (index + 0.5) * ROW
     drawing.text(2, y + 4, NAMES[index], bold=True, colour=colour)
     drawing.line((TRACK.x, y), (TRACK.right, y), thick=1)
     with drawing.part(f"handle-{index}"), drawing.part(f"knob-{index}"):
@@ -124,7 +125,7 @@ def across(score: float) -> float:
 
 
 def at(place: int, share: float) -> tuple[float, float]:
-    """Return the point of the chart for a temperature, by its place, and a share."""
+    """Return the chart's point for a share at the temperature with this index."""
     return CHART.x + CHART.width * place / (
         len(TAUS) - 1
     ), CHART.y + CHART.height * share

@@ -145,7 +145,8 @@ def multiplied(drawing: Drawing) -> Box:
         drawing.box(part.x, part.y, part.width, part.height, colour=colour, radius=0)
     drawing.frame(here)
 
-    tall, narrow = height + 24, 34
+    tall = height + 24
+    narrow = 34
     weight = drawing.box(
         228, here.centre - tall / 2, narrow, tall, colour="ink", thick=1.5, radius=3
     )

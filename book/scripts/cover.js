@@ -1,5 +1,5 @@
-// The cover: six photographs, and what a trained ViT makes of their patches. The patch under the pointer lights all
-// that is similar to it, in each of the photographs. book/cover.py made the picture and the numbers.
+// The cover: six photographs, and what a trained ViT makes of their patches. Of the patches of all six, the patch under
+// the pointer lights the tenth that is most similar to it. book/cover.py made the picture and the numbers.
 
 import { el } from "./shared/elements.js";
 import { ARROWS, clamp, inWords, placeAt } from "./shared/grid.js";
@@ -69,7 +69,8 @@ function cover(still) {
     tabindex: 0,
     role: "application",
     "aria-roledescription": "picture",
-    "aria-label": "Six photographs in patches. Arrow keys choose a patch; all that is similar to it lights up.",
+    "aria-label": "Six photographs in patches. Arrow keys choose a patch; " +
+      "of the patches in all six, the tenth that is most similar to it lights up.",
     onpointermove: point,
     onpointerdown: point,
     onpointerleave: (event) => { if (event.pointerType === "mouse" && now >= END) look(null); },

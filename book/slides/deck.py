@@ -33,7 +33,7 @@ lang: en
 LINES = 15  # of code and output that a slide has room for
 OTHER = 3  # lines that another part of the slide takes
 COLUMNS = 81
-WIDE = 1.75  # a figure of another shape has its text beside it, not below
+WIDE = 1.75  # a figure that is less wide has its text beside it, not below
 HEADING = re.compile(r"^#+ (.*)\n*", re.MULTILINE)
 SECTION = re.compile("^(The picture|By hand|The module|Proof|What breaks): ")
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -49,6 +49,7 @@ class Deck:
         self.places = {cell.id: place for place, cell in enumerate(self.cells)}
         self.figures: list[Figure] = []
         self.told: set[str] = set()  # the cells whose text is in the notes already
+        self.shown: set[str] = set()  # the cells that a slide shows or quotes
         # The bet of the lesson, whose four options a class needs before its eyes.
         self.bet = said()["lessons"][str(int(self.name[:2]))]["bet"]
 
@@ -65,18 +66,20 @@ class Deck:
             f"<!-- _class: title -->\n\n# {title}\n\n{question}\n\n"
             "*Vision Transformer, Step by Step*\n\n" + self.notes([self.cells[0]])
         ]
-        for slide in slides:
-            [(kind, parts)] = slide.items()
+        asked = [
+            (kind, [part.partition(", ")[::2] for part in parts.split(" + ")])
+            for slide in slides
+            for kind, parts in slide.items()
+        ]
+        self.shown = {name for _, named in asked for name, _ in named}
+        for kind, named in asked:
             if kind not in KINDS:
                 raise ValueError(f"kind: got {kind!r}, expected one of {list(KINDS)}")
-            header, of_slide = f"{title} · {KINDS[kind]}", parts.split(" + ")
-            cells = [part.partition(", ")[0] for part in of_slide]
-            bet = kind == "bet" and self.bet["cell"] in cells
-            pages.append(self.slide(header, of_slide, bet))
+            bet = kind == "bet" and self.bet["cell"] in dict(named)
+            pages.append(self.slide(f"{title} · {KINDS[kind]}", named, bet))
         return HEAD.format(title=title) + "\n---\n\n".join([*pages, self.credits()])
 
-    def slide(self, header: str, parts: list[str], bet: bool = False) -> str:
-        named = [part.partition(", ")[::2] for part in parts]
+    def slide(self, header: str, named: list[tuple[str, str]], bet: bool) -> str:
         shown, texts, layout = [], [], "plain"
         for name, words in named:
             cell = self.cell(name)
@@ -101,7 +104,7 @@ class Deck:
         top = f'<!-- _header: "{header}" -->\n<!-- _class: {layout} -->'
         heading = f"## {self.heading(*named[0])}"
         right = f"{self.bet['right']} is right." if bet else ""
-        notes = self.notes([self.cell(name) for name, _ in named], right)
+        notes = self.notes([self.cell(name) for name in dict(named)], right)
         return "\n\n".join([top, heading, *shown, *texts, notes])
 
     def cell(self, name: str) -> NotebookNode:
@@ -120,7 +123,7 @@ class Deck:
         return heading[0].upper() + heading[1:]
 
     def quoted(self, name: str, words: str) -> re.Match[str]:
-        """Find a cell's text from some words on, to others or the paragraph's end."""
+        """Return a cell's text between some words, or to the paragraph's end."""
         first, _, last = words.partition(" … ")
         rest = ".*?" + re.escape(last) if last else "(?:(?!\n\n).)*"
         found = re.search(re.escape(first) + rest, self.cell(name).source, re.DOTALL)
@@ -129,20 +132,24 @@ class Deck:
         return found
 
     def notes(self, cells: list[NotebookNode], first: str = "") -> str:
-        """Return the chapter's text about cells, except what an earlier slide had."""
-        last = self.places[cells[-1].id]
-        after = [c for c in self.cells[last + 1 :] if is_text(c)][:1]
-        before = [self.cells[self.places[cells[0].id] - 1]]
-        if is_text(cells[-1]):
-            before, after = [], []
+        """Return the chapter's text about cells.
+
+        What another slide has too is left out, unless nothing else is there.
+        """
+        about = cells
+        if not is_text(cells[-1]):
+            last = self.places[cells[-1].id]
+            after = filter(is_read, self.cells[last + 1 :])
+            about = [self.cells[self.places[cells[0].id] - 1], *cells, next(after)]
+        about = [cell for cell in about if is_read(cell)]
+        own = [c for c in about if c in cells or c.id not in self.shown]
+        own = [cell for cell in own if cell.id not in self.told] or about
+        self.told |= {cell.id for cell in own}
         text = [first] if first else []
-        for cell in [*before, *cells, *after]:
-            tags = cell.metadata.get("tags", [])
-            if is_text(cell) and cell.id not in self.told and not tags:
-                self.told.add(cell.id)
-                source = cell.source.partition("<details>")[0]
-                plainly = FORMULA.sub(lambda found: plain(found[1]), source)
-                text.append(HEADING.sub("", without_links(plainly)).strip())
+        for cell in own:
+            source = cell.source.partition("<details>")[0]
+            plainly = FORMULA.sub(lambda found: plain(found[1]), source)
+            text.append(HEADING.sub("", without_links(plainly)).strip())
         return "<!--\n" + "\n\n".join(text).replace("--", "–") + "\n-->\n"
 
     def credits(self) -> str:
@@ -161,6 +168,10 @@ class Deck:
 
 def is_text(cell: NotebookNode) -> bool:
     return bool(cell.cell_type == "markdown")
+
+
+def is_read(cell: NotebookNode) -> bool:
+    return is_text(cell) and not cell.metadata.get("tags", [])
 
 
 def without_links(text: str) -> str:

@@ -29,7 +29,7 @@ class Figure:
 def figure_of(
     notebook: str, cell: NotebookNode, kinds: Sequence[str] = tuple(KINDS)
 ) -> Figure | None:
-    """Return the figure that a cell shows, as the first of the kinds that it has."""
+    """Return a cell's figure, in the first of ``kinds`` that an output has."""
     about = cell.metadata.get("mystnb", {})
     alt = about.get("image", {}).get("alt", "")
     caption = about.get("figure", {}).get("caption", "")
@@ -52,7 +52,7 @@ def figure_of(
 
 
 def by_itself(svg: str) -> str:
-    """Give a drawing the book's fonts, and keep it light where a computer is dark."""
+    """Give a drawing the book's fonts, and its light colours also in dark mode."""
     if "Book Text" in svg:
         svg = DARK.sub("", svg).replace("<style>", f"<style>\n{fonts()}", 1)
     return svg

@@ -9,10 +9,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from classroom.assessment.canvas import canvas_zip
 from classroom.assessment.clinic import CLINIC, FURTHER, cases
 from classroom.assessment.forms import forms
-from classroom.assessment.moodle import moodle_xml
 from classroom.assessment.paper import (
     clinic_page,
     form_page,
@@ -20,6 +18,7 @@ from classroom.assessment.paper import (
     marking_page,
     project_page,
 )
+from classroom.assessment.platforms import canvas_zip, moodle_xml
 from classroom.assessment.written import written
 from classroom.release.release import ROOT
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from classroom.assessment.questions import BANK
-from classroom.assessment.quiz import Source
+from classroom.assessment.quiz import Ask, Source
 
 LETTERS = "ABCD"
 
@@ -15,6 +15,11 @@ class Option:
     text: str
     right: bool
     comment: str  # why it is right, or the mistake that leads to it
+
+    @property
+    def told(self) -> str:
+        """The comment as a sentence for a student who has chosen this option."""
+        return self.comment if self.right else f"The mistake: {self.comment}."
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,10 @@ class Question:
     belief: str
     text: str
     options: tuple[Option, ...]
+
+    @property
+    def heading(self) -> str:
+        return f"Chapter {self.chapter}: {self.name.replace('_', ' ')}"
 
     @property
     def letter(self) -> str:
@@ -51,8 +60,6 @@ def forms(chapters: Sequence[int] | None = None, seed: int | None = None) -> lis
         chapters: whose questions are asked; None for all.
         seed: draws the cases and the order of the options. Without it A has the first
             case of each question and B the second.
-
-    Raises: ValueError if no question is about the chapters.
     """
     sources = [s for s in BANK if chapters is None or s.chapter in chapters]
     if not sources:
@@ -63,15 +70,13 @@ def forms(chapters: Sequence[int] | None = None, seed: int | None = None) -> lis
     asked: dict[str, list[Question]] = {"A": [], "B": []}
     for number, source in enumerate(sources, start=1):
         draw = random.Random(f"{seed} {source.name}")
-        count = len(source.cases)
-        cases = [0, 1] if seed is None else draw.sample(range(count), 2)
-        for name, case in zip(asked, cases, strict=True):
-            asked[name].append(_question(number, source, case, draw))
+        asks = source.asks[:2] if seed is None else draw.sample(source.asks, 2)
+        for name, ask in zip(asked, asks, strict=True):
+            asked[name].append(_question(number, source, ask, draw))
     return [Form(name, tuple(questions)) for name, questions in asked.items()]
 
 
-def _question(number: int, source: Source, case: int, draw: random.Random) -> Question:
-    ask = source.ask(case)
+def _question(number: int, source: Source, ask: Ask, draw: random.Random) -> Question:
     options = [Option(ask.right, True, ask.why)]
     options += [Option(text, False, mistake) for text, mistake in ask.wrong.items()]
     draw.shuffle(options)

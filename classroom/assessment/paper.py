@@ -20,32 +20,33 @@ BRIEF = re.compile(r"<!-- /?brief -->")
 
 
 def form_page(form: Form) -> str:
-    return _page("form.html", form=form)
+    return filled("form.html", form=form)
 
 
 def key_page(forms: Sequence[Form]) -> str:
     """Return the key, with the same question of each form side by side."""
     rows = list(zip(*(form.questions for form in forms), strict=True))
-    return _page("key.html", forms=forms, rows=rows)
+    return filled("key.html", forms=forms, rows=rows)
 
 
 def clinic_page(cases: Iterable[Case], where: str) -> str:
     """Return the handouts of cases whose answers stand in a place of the book."""
-    return _page("clinic.html", cases=list(cases), where=where)
+    return filled("clinic.html", cases=list(cases), where=where)
 
 
 def marking_page(answers: Iterable[Written]) -> str:
-    return _page("marking.html", answers=list(answers))
+    return filled("marking.html", answers=list(answers))
 
 
 def project_page() -> str:
     """Return what the page on the project has for the students."""
     text = PROJECT.read_text("utf-8")
     _, brief, _ = BRIEF.split(text)
-    return _page("project.html", brief=without_links(brief))
+    return filled("project.html", brief=without_links(brief))
 
 
-def _page(template: str, **values: Any) -> str:
+def filled(template: str, **values: Any) -> str:
+    """Return a template in ``sheets`` with these values."""
     return _environment().get_template(template).render(**values)
 
 

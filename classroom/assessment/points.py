@@ -8,50 +8,17 @@ work in every set. Weights are whole per cents that add up to 100.
 
 import re
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from classroom.assessment.alike import points_alike
 from classroom.assessment.written import assignments, written
-from classroom.release.assignment import Assignment
+from classroom.release.parts import parts_of
 from classroom.release.release import ROOT
 
 PAGE = ROOT / "book" / "assessment.md"
-HEAD = re.compile(r"^\*[A-Z][a-z ]+ · (\d+) minutes · ", re.MULTILINE)
 TABLE = re.compile(r"(?<=<!-- points -->\n\n).*?(?=\n\n<!-- /points -->)", re.DOTALL)
 FIVE_WEEKS = [*range(1, 10), 14]  # the sets of the course that the book plans
-
-
-@dataclass(frozen=True)
-class Worth:
-    """The minutes and points of an exercise set."""
-
-    number: int
-    title: str
-    link: str
-    tasks: int
-    minutes: int
-    points: int
-    in_words: int  # of these, for the written answer
-    alike: int  # of these, for what is the same in a variant
-
-
-def worth(assignment: Assignment, in_words: int) -> Worth:
-    cells = assignment.source.cells
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    heads = HEAD.findall(text)
-    title = cells[0].source.splitlines()[0].partition(": ")[2]
-    return Worth(
-        number=int(assignment.name[:2]),
-        title=title,
-        link=f"../notebooks/exercises/{assignment.path.name}",
-        tasks=len(heads),
-        minutes=sum(map(int, heads)),
-        points=int(sum(assignment.points.values())),
-        in_words=in_words,
-        alike=points_alike(assignment),
-    )
 
 
 def per_cents(numbers: Sequence[int]) -> list[int]:
@@ -73,38 +40,42 @@ def per_cents(numbers: Sequence[int]) -> list[int]:
 def table() -> str:
     """Return the table as Markdown, with the sums in its last row."""
     in_words = {answer.number: answer.points for answer in written()}
-    sets = [worth(one, in_words[int(one.name[:2])]) for one in assignments()]
-    of_all = per_cents([one.minutes for one in sets])
-    course = [one for one in sets if one.number in FIVE_WEEKS]
-    in_course = dict(
-        zip(
-            (one.number for one in course),
-            per_cents([one.minutes for one in course]),
-            strict=True,
-        )
-    )
+    names, counts = {}, {}
+    for one in assignments():
+        number, (first, *tasks) = int(one.name[:2]), parts_of(one.source)
+        title = first.heading.partition(": ")[2]
+        link = f"../notebooks/exercises/{one.path.name}"
+        names[number] = f"{number}. [{title}]({link})"
+        minutes, points = sum(task.minutes for task in tasks), sum(one.points.values())
+        alike = points_alike(one)
+        counts[number] = len(tasks), minutes, int(points), in_words[number], alike
+    five_weeks, whole = (_weights(counts, sets) for sets in (FIVE_WEEKS, counts))
     lines = [
         "| set | tasks | minutes | points | of these in words | the same in a variant "
         "| weight, five weeks | weight, all sets |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for one, share in zip(sets, of_all, strict=True):
-        weight = f"{in_course[one.number]} %" if one.number in in_course else ""
-        lines.append(
-            f"| {one.number}. [{one.title}]({one.link}) | {one.tasks} | {one.minutes} "
-            f"| {one.points} | {one.in_words} | {one.alike} | {weight} | {share} % |"
-        )
-    sums = [
-        sum(one.tasks for one in sets),
-        f"{sum(one.minutes for one in sets):,}",
-        sum(one.points for one in sets),
-        sum(one.in_words for one in sets),
-        sum(one.alike for one in sets),
-        f"{sum(in_course.values())} %",
-        f"{sum(of_all)} %",
-    ]
-    lines.append(f"| all | {' | '.join(map(str, sums))} |")
-    return "\n".join(lines)
+    for number, name in names.items():
+        weights = five_weeks.get(number), whole[number]
+        lines.append(_row(name, counts[number], weights))
+    sums = [sum(column) for column in zip(*counts.values(), strict=True)]
+    weights = sum(five_weeks.values()), sum(whole.values())
+    return "\n".join([*lines, _row("all", sums, weights)])
+
+
+def _weights(
+    counts: Mapping[int, Sequence[int]], sets: Iterable[int]
+) -> dict[int, int]:
+    """Return the weights of some sets by their minutes."""
+    numbers = list(sets)
+    shares = per_cents([counts[number][1] for number in numbers])
+    return dict(zip(numbers, shares, strict=True))
+
+
+def _row(name: str, counts: Iterable[int], weights: Iterable[int | None]) -> str:
+    cells = [f"{count:,}" for count in counts]
+    cells += ["" if weight is None else f"{weight} %" for weight in weights]
+    return f"| {' | '.join([name, *cells])} |"
 
 
 def rewritten(page: Path = PAGE) -> str:

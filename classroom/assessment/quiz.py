@@ -28,19 +28,12 @@ class Ask:
 
 @dataclass(frozen=True)
 class Source:
-    """A question with its tags and the cases for which it can be asked."""
+    """A question with its tags and the cases in which it can be asked."""
 
-    function: Callable[..., Ask]
+    name: str
     chapter: int
     belief: str  # the misconception behind a wrong answer
-    cases: tuple[tuple[Any, ...], ...]
-
-    @property
-    def name(self) -> str:
-        return self.function.__name__
-
-    def ask(self, case: int) -> Ask:
-        return self.function(*self.cases[case])
+    asks: tuple[Ask, ...]
 
 
 BANK: list[Source] = []
@@ -58,8 +51,9 @@ def about(
     """
 
     def enter(function: Callable[..., Ask]) -> Callable[..., Ask]:
-        as_tuples = tuple(c if isinstance(c, tuple) else (c,) for c in cases)
-        BANK.append(Source(function, chapter, belief, as_tuples))
+        as_tuples = (c if isinstance(c, tuple) else (c,) for c in cases)
+        asks = tuple(function(*case) for case in as_tuples)
+        BANK.append(Source(function.__name__, chapter, belief, asks))
         return function
 
     return enter

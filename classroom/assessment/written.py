@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nbgrader.utils import is_grade
 
 from classroom.release.assignment import Assignment
+from classroom.release.parts import parts_of
 from classroom.release.release import SOURCES
 
 FOLD = re.compile(r"<details>.*?</details>", re.DOTALL)
@@ -38,20 +39,19 @@ def assignments() -> list[Assignment]:
 def written() -> Iterator[Written]:
     """Yield the written answers of all sets."""
     for assignment in assignments():
-        title = question = ""
-        for cell in assignment.source.cells:
-            if cell.cell_type != "markdown":
-                continue
-            if cell.source.startswith("## "):
-                title, question = cell.source.removeprefix("## ").split("\n", 1)
-            elif not is_grade(cell):
-                question += f"\n\n{cell.source}"
-            else:
+        for part in parts_of(assignment.source):
+            texts = [cell for cell in part.cells if cell.cell_type == "markdown"]
+            for place, cell in enumerate(texts):
+                if not is_grade(cell):
+                    continue
+                _, question = "\n\n".join(t.source for t in texts[:place]).split(
+                    "\n", 1
+                )
                 model, rubric = cell.source.split(RUBRIC)
                 lines = [one for one in rubric.splitlines() if one.startswith(LINE)]
                 yield Written(
                     number=int(assignment.name[:2]),
-                    title=title.partition(". ")[2],
+                    title=part.title,
                     question=KIND.sub("", FOLD.sub("", question)).strip(),
                     model=model.removeprefix(MODEL).strip(),
                     lines=tuple(line.removeprefix(LINE) for line in lines),

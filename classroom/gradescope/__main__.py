@@ -80,11 +80,7 @@ def files() -> Iterator[Path]:
 
 
 def source_of(text: str) -> Path:
-    """Return the source that is meant by a number or a path.
-
-    Raises:
-        ValueError: if there is none.
-    """
+    """Return the source that is meant by a number or a path, or raise ValueError."""
     found = sorted(SOURCES.glob(f"{text:0>2}_*.ipynb")) if text.isdigit() else []
     path = found[0] if found else Path(text)
     if not path.is_file():

@@ -3,8 +3,6 @@
 The form is in https://gradescope-autograders.readthedocs.io/en/latest/specs/.
 """
 
-import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +11,8 @@ from nbgrader.utils import is_grade
 
 from classroom.grading.execute import is_autograded
 from classroom.release.assignment import Assignment
+from classroom.release.parts import parts_of
 
-HEADING = re.compile(r"## (?:(\d+)\. )?(.+)")
 RIGHT = "Right: the checks of this cell found nothing wrong."
 
 
@@ -31,16 +29,11 @@ class Test:
 
 def tests(assignment: Assignment) -> Iterator[Test]:
     """Yield the graded cells in the set's order, numbered within their task."""
-    task, title, seen = 0, "", Counter[int]()
-    for cell in assignment.release.cells:
-        heading = HEADING.match(cell.source) if cell.cell_type == "markdown" else None
-        if heading:
-            task, title = int(heading[1] or task + 1), heading[2]
-        if is_grade(cell):
-            seen[task] += 1
+    for part in parts_of(assignment.release):
+        for number, cell in enumerate(filter(is_grade, part.cells), 1):
             yield Test(
-                f"{task}.{seen[task]}",
-                title,
+                f"{part.number}.{number}",
+                part.title,
                 cell.metadata.nbgrader["grade_id"],
                 float(cell.metadata.nbgrader["points"]),
                 not is_autograded(cell),

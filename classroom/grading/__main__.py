@@ -90,7 +90,7 @@ def summary(results: list[Result], course: Course) -> str:
     """Return one sentence with all counts."""
     marks = gradebook.marks(course, results)
     status = Counter(result.status for result in results)
-    waiting = sum(mark.waiting for mark in marks.values())
+    waiting = sum(len(mark.unmarked) for mark in marks.values())
     odd = sum(bool(result.tampered or result.odd) for result in results)
     parts = [f"{status['graded']} notebooks were graded"]
     if status["unreadable"]:

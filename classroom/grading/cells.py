@@ -198,10 +198,7 @@ def _with_names(
 
 
 def tests_after_answers(built: Built) -> tuple[Built, int]:
-    """Return the cells with each test after the answers that it uses.
-
-    Return the number of the tests that were moved, too.
-    """
+    """Return the cells with each test after its answers, and how many were moved."""
     there, elsewhere = dict[str, int](), dict[str, int]()  # name -> place of an answer
     for place, ((target, _), names) in enumerate(
         zip(built, defined_anew(built), strict=True)

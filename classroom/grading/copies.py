@@ -21,15 +21,10 @@ SAME = {"code": 97.0, "text": 88.0}
 
 @dataclass(frozen=True)
 class Work:
-    """The work of one student.
-
-    Attributes:
-        file: the digest of the notebook.
-        code, text: what the student wrote in it, as ``own_work`` returns it.
-    """
+    """The work of one student, as ``own_work`` returns it."""
 
     student: str
-    file: str
+    file: str  # the notebook's digest
     code: str
     text: str
 

@@ -26,20 +26,12 @@ class Course:
         return self.root / "gradebook.db"
 
     @property
-    def gradebook_url(self) -> str:
-        return url_of(self.gradebook)
-
-    @property
     def template(self) -> Path:
         """A gradebook with the sets and no students; workers only read it.
 
         In it each variant of a set has a name of its own, its label.
         """
         return self.root / "results" / "assignments.db"
-
-    @property
-    def template_url(self) -> str:
-        return url_of(self.template)
 
     @property
     def received(self) -> Path:
@@ -71,8 +63,3 @@ class Course:
 
     def _notebook(self, step: str, student: str, assignment: str) -> Path:
         return self.root / step / student / assignment / f"{assignment}.ipynb"
-
-
-def url_of(database: Path) -> str:
-    """Return the address of a database in the form that nbgrader expects."""
-    return f"sqlite:///{database.resolve()}"

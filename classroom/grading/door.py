@@ -44,9 +44,6 @@ class Door:
 
     Attributes:
         shell: what ``WAIT`` in the sandbox reads from and writes to.
-
-    Raises:
-        OSError: if there is no such process.
     """
 
     def __init__(self, prepared: Path) -> None:
@@ -66,10 +63,6 @@ class Door:
 
         Args:
             request: ``limits``, ``arguments`` and ``environment`` of the kernel.
-            weak: accept a sandbox that is not tight.
-
-        Raises:
-            NotEntered: if that is not possible.
         """
         self.shell.close()
         if not self._ours.recv(1):

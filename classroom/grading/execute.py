@@ -62,7 +62,6 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     that nbgrader gives full marks exactly if ``why_failed`` returns None for it.
 
     Attributes:
-        terms: what it may use, and how it is run.
         judge: the process that decides whether the checks passed.
         failures: after a run, grade_id -> sentence.
         odd: after a run, the names that were found changed in the kernel.

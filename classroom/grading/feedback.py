@@ -20,6 +20,7 @@ from classroom.grading.processes import run_each
 from classroom.grading.result import Result
 from classroom.grading.tasks import judge, tasks_of
 from classroom.release.handout import with_links_to_pages
+from classroom.release.release import resources
 from vit_steps.checkpoint import write_whole
 
 HIDDEN = "BEGIN HIDDEN TESTS"
@@ -76,20 +77,11 @@ def _process(
 
 
 def feedback(result: Result, course: Course, unmarked: list[str]) -> None:
-    """Write one page, unless the same page is there already.
-
-    Raises:
-        ValueError: if the page gets too large.
-    """
+    """Write one page, unless the same page is there already."""
     path = course.autograded(result.student, result.assignment)
     nb = nbformat.read(path, as_version=4)
-    about = {
-        "assignment": result.assignment,
-        "notebook": result.assignment,
-        "student": result.student,
-        "db_url": course.gradebook_url,
-    }
-    GetGrades(config=Config()).preprocess(nb, {"nbgrader": about})
+    about = resources(result.assignment, course.gradebook, student=result.student)
+    GetGrades(config=Config()).preprocess(nb, about)
     for cell in nb.cells:
         cell.about = cell.metadata.get("nbgrader", {})
         cell.source = with_links_to_pages(cell.source)
@@ -101,7 +93,7 @@ def feedback(result: Result, course: Course, unmarked: list[str]) -> None:
         "feedback.html",
         heading=title or result.assignment.replace("_", " "),
         result=result,
-        mark=about,
+        mark=about["nbgrader"],
         tasks=tasks,
         next=next((task for task in tasks if task.state == "wrong"), None),
         unmarked=sum(task.unmarked for task in tasks),

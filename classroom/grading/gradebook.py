@@ -22,10 +22,10 @@ from nbgrader.preprocessors import SaveAutoGrades
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
-from classroom.grading.course import Course, url_of
+from classroom.grading.course import Course
 from classroom.grading.result import VERSION, Result
 from classroom.release.assignment import Assignment
-from classroom.release.release import save_cells, text_of
+from classroom.release.release import resources, save_cells, text_of, url_of
 from vit_steps.checkpoint import write_whole
 
 
@@ -35,25 +35,15 @@ class CourseChanged(ValueError):
 
 @dataclass
 class Mark:
-    """One student's current mark in the gradebook.
-
-    Attributes:
-        waiting: number of answers that a person still has to mark.
-        unmarked: grade_id of each of them.
-    """
+    """One student's current mark in the gradebook."""
 
     score: float
     maximum: float
-    waiting: int
-    unmarked: list[str] = field(default_factory=list)
+    unmarked: list[str] = field(default_factory=list)  # answers, by their grade_id
 
 
 def refuse_without(course: Course, assignments: list[Assignment]) -> None:
-    """Refuse to grade a folder again without a variant that was graded into it.
-
-    Raises:
-        CourseChanged: if one is missing; the tables would lose its students.
-    """
+    """Refuse to grade a folder again without a variant that was graded into it."""
     for name in {one.name for one in assignments}:
         given = {one.seed for one in assignments if one.name == name}
         found = [Result.load(path) for path in course.results(name)]
@@ -133,7 +123,7 @@ def enter(result: Result, course: Course) -> None:
     entered = path.with_suffix(".entered")
     if entered.exists() and entered.read_text(encoding="utf-8") == stamp:
         return
-    with warnings.catch_warnings(), Gradebook(course.gradebook_url) as book:
+    with warnings.catch_warnings(), Gradebook(url_of(course.gradebook)) as book:
         # nbgrader leaves some objects out of the session on purpose; SQLAlchemy warns.
         warnings.filterwarnings("ignore", "Object of type", SAWarning)
         book.update_or_create_student(result.student, last_name=result.name)
@@ -147,23 +137,18 @@ def enter(result: Result, course: Course) -> None:
             book.db.commit()
     if result.status == "graded":
         notebook = course.autograded(result.student, result.assignment)
-        about = {
-            "assignment": result.assignment,
-            "notebook": result.assignment,
-            "student": result.student,
-            "db_url": course.gradebook_url,
-        }
         nb = nbformat.read(notebook, as_version=4)
         save = SaveAutoGrades(config=Config())
         save.log.setLevel(logging.ERROR)
-        save.preprocess(nb, {"nbgrader": about})
+        about = resources(result.assignment, course.gradebook, student=result.student)
+        save.preprocess(nb, about)
     write_whole(entered, stamp.encode())
 
 
 def marks(course: Course, results: list[Result]) -> dict[tuple[str, str], Mark]:
     """Return (student, assignment) -> mark, with what people have entered since."""
     found = {}
-    with Gradebook(course.gradebook_url) as book:
+    with Gradebook(url_of(course.gradebook)) as book:
         for result in results:
             key = (result.student, result.assignment)
             with suppress(MissingEntry):
@@ -172,5 +157,5 @@ def marks(course: Course, results: list[Result]) -> dict[tuple[str, str], Mark]:
                 )
                 unmarked = [g.name for g in submission.grades if g.needs_manual_grade]
                 score, most = float(submission.score), float(submission.max_score)
-                found[key] = Mark(score, most, len(unmarked), unmarked)
+                found[key] = Mark(score, most, unmarked)
     return found

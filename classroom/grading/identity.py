@@ -88,15 +88,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Label:
-    """Everything that is read from an outermost name.
-
-    Attributes:
-        turn: the higher it is, the later the file was handed in.
-    """
+    """Everything that is read from an outermost name."""
 
     claim: Claim
     late: bool = False
-    turn: int = 0
+    turn: int = 0  # the higher it is, the later the file was handed in
 
 
 def label(path: str, exercise_sets: list[str]) -> Label:

@@ -54,9 +54,6 @@ def import_packages(others: tuple[str, ...] = ()) -> None:
     """Import what every exercise set imports, so that no cell's time is spent on it.
 
     The garbage collector skips these objects from then on, because they stay.
-
-    Args:
-        others: what only some sets import.
     """
     gc.disable()
     for name in (*others, *IMPORTED):

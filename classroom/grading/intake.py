@@ -29,25 +29,20 @@ class Submission:
     """One notebook of one student.
 
     Attributes:
-        student: a name that is safe in a path and different for each student.
-        name: as the platform gives it, for people to read.
-        lms_id: the platform's number for the student, or "".
-        late: whether the platform marked it as late.
         contested: a sentence if the author is in doubt, because other uploads for the
             same exercise set claim to be the same student's or because the name can be
             read in several ways; else "".
-        seed: that of its variant of the set.
     """
 
-    student: str
-    name: str
-    lms_id: str
+    student: str  # a name that is safe in a path and different for each student
+    name: str  # as the platform gives it, for people to read
+    lms_id: str  # the platform's number for the student, or ""
     assignment: str
     path: str
     kept: Path
-    late: bool = False
+    late: bool = False  # as the platform marked it
     contested: str = ""
-    seed: int | None = None
+    seed: int | None = None  # of its variant of the set
 
     @property
     def label(self) -> str:

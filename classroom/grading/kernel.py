@@ -68,7 +68,6 @@ class SandboxedKernelManager(AsyncKernelManager):
     """Start a kernel under bubblewrap, and end every process that it started.
 
     Attributes:
-        terms: what the kernel may use, and how it is run.
         judge: the socket at which the checks ask for a verdict.
     """
 

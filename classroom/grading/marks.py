@@ -32,11 +32,7 @@ Rows = Iterable[Iterable[Any]]
 def write_marks(
     course: Course, results: list[Result], marks: Marks, class_list: ClassList
 ) -> None:
-    """Write all tables.
-
-    Args:
-        class_list: of ``read_class_list``, or empty.
-    """
+    """Write all tables."""
     tables: dict[str, Rows] = {"marks.csv": _for_people(results, marks)}
     for name in sorted({result.assignment for result in results}):
         of_one = [result for result in results if result.assignment == name]
@@ -110,7 +106,7 @@ def _for_people(results: list[Result], marks: Marks) -> Rows:
         mark = marks[r.student, r.assignment]
         yield (
             *(r.student, r.name, r.lms_id, r.assignment, mark.score, mark.maximum),
-            *(mark.waiting, "late" if r.late else "", r.status),
+            *(len(mark.unmarked), "late" if r.late else "", r.status),
             "" if r.seed is None else r.seed,
             " ".join(filter(None, (r.contested, r.sentence))),
         )

@@ -72,32 +72,20 @@ NOTHING: Origins = frozenset()
 
 
 class Use(NamedTuple):
-    """A name, or a chain of attributes, that is read.
-
-    Attributes:
-        role: "import", "read", "called", or the function that gets it as an argument.
-        depth: number of functions and classes around it, whose code may run later.
-    """
+    """A name, or a chain of attributes, that is read."""
 
     origin: Origin
-    role: str
-    depth: int
+    role: str  # "import", "read", "called", or the function that has it as an argument
+    depth: int  # number of functions and classes around it, whose code may run later
 
 
 class Change(NamedTuple):
-    """A name, attribute or item that is assigned or deleted, except local variables.
+    """A name, attribute or item that is assigned or deleted, except local variables."""
 
-    Attributes:
-        code: the name, attribute or item as it is written.
-        name: the name, or the first one of the chain.
-        of: the origins of the object that is changed.
-        value: the origins of the value that it gets.
-    """
-
-    code: str
-    name: str
-    of: Origins
-    value: Origins
+    code: str  # the name, attribute or item as it is written
+    name: str  # the name, or the first one of the chain
+    of: Origins  # of the object that is changed
+    value: Origins  # of the value that it gets
 
 
 @dataclass

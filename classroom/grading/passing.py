@@ -21,18 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class Attempt:
-    """One run of one cell.
-
-    Attributes:
-        ended_well: whether the kernel reported that there was no error.
-        trouble: a sentence if the cell was stopped or ended the kernel.
-        words: what the cell sent through the witness's channel.
-    """
+    """One run of one cell."""
 
     outputs: list[NotebookNode] = field(default_factory=list)
-    ended_well: bool = False
-    trouble: str | None = None
-    words: list[str] = field(default_factory=list)
+    ended_well: bool = False  # the kernel reported no error
+    trouble: str | None = None  # a sentence if it was stopped or ended the kernel
+    words: list[str] = field(default_factory=list)  # sent to the witness
 
 
 def checks_named_in(source: str) -> list[str]:

@@ -86,11 +86,7 @@ def _answer(connection: socket.socket) -> None:
 
 
 def _join(process: int) -> None:
-    """Join all namespaces of another process.
-
-    Raises:
-        OSError: if the kernel does not allow it.
-    """
+    """Join all namespaces of another process."""
     opened = {}
     for name in (*NAMESPACES, "user"):
         ours, theirs = (f"/proc/{who}/ns/{name}" for who in ("self", process))

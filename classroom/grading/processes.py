@@ -21,24 +21,17 @@ _own_share: list[int] = []  # processors of the task that this process was start
 
 @dataclass(frozen=True)
 class Ended(Generic[*Arguments]):
-    """The end of one task.
-
-    Attributes:
-        exitcode: as in ``Process``; None if the process could not be started.
-        timed_out: whether its time was up, and it was killed.
-    """
+    """The end of one task."""
 
     arguments: tuple[*Arguments]
-    exitcode: int | None
-    timed_out: bool = False
+    exitcode: int | None  # as in ``Process``; None if it could not be started
+    timed_out: bool = False  # and it was killed
 
 
 def start_server(folder: Path, preload: list[str]) -> None:
-    """Start the process from which all others are forked, unless it is running.
+    """Start the process from which all others are forked, with its socket in a folder.
 
-    Args:
-        folder: for its socket.
-        preload: modules that it imports before it forks.
+    It imports the modules ``preload`` before it forks. If it runs already, it stays.
     """
     multiprocessing.set_forkserver_preload(preload)
     before, tempfile.tempdir = tempfile.tempdir, str(folder)

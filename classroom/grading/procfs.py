@@ -24,32 +24,19 @@ Key = tuple[int, int]  # process id and start time, because an id can be reused
 
 @dataclass(frozen=True)
 class Seen:
-    """A process, as it is now.
-
-    Attributes:
-        computed: seconds of processor time of all its threads.
-        of_children: the same of its children that have ended and were waited for.
-        delayed: seconds that its threads have waited in the kernel's queues.
-        anonymous: bytes of memory that belong to no file, shared ones included.
-        tables: bytes of its page tables.
-        descriptors: number of open descriptors; the limit, if it hides them.
-    """
+    """A process, as it is now."""
 
     key: Key
-    computed: float
-    of_children: float
-    delayed: float
-    anonymous: int
-    tables: int
-    descriptors: int
+    computed: float  # seconds of processor time of all its threads
+    of_children: float  # the same of children that have ended and were waited for
+    delayed: float  # seconds that its threads have waited in the kernel's queues
+    anonymous: int  # bytes of memory that belong to no file, shared ones included
+    tables: int  # bytes of its page tables
+    descriptors: int  # number of open ones; the limit, if it hides them
 
 
 class Procfs:
-    """One /proc, kept open so that its path cannot come to mean another one.
-
-    Raises:
-        OSError: if there is none at that place.
-    """
+    """One /proc, kept open so that its path cannot come to mean another one."""
 
     def __init__(self, place: Path) -> None:
         self._folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
@@ -75,11 +62,7 @@ class Procfs:
         return b"".join(parts)
 
     def look(self, pid: int) -> Seen:
-        """Return the state of one process.
-
-        Raises:
-            OSError: if it has ended.
-        """
+        """Return the state of one process, or raise OSError if it has ended."""
         # A process's name may be any bytes, so parsing starts after its last bracket.
         stat = self.read(f"{pid}/stat").rpartition(b")")[2].split()
         first = f"{pid}"

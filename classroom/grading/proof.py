@@ -27,11 +27,7 @@ class SolutionsFail(ValueError):
 
 
 def prove(assignments: list[Assignment], course: Course, terms: Terms) -> None:
-    """Grade the solutions.
-
-    Raises:
-        SolutionsFail: if they do not get full marks.
-    """
+    """Grade the solutions, and raise SolutionsFail if they do not get full marks."""
     if not assignments:
         return
     named = {one.label: one for one in assignments}

@@ -51,7 +51,6 @@ def write_report(
     Args:
         left_out: a sentence for each file that was not graded.
         plain: the results whose feedback page does not show the notebook.
-        assignments: the sets, with whose solutions the work is compared too.
     """
     published: dict[str, set[Work]] = {}
     for one in assignments:

@@ -48,24 +48,17 @@ class Unreadable(ValueError):
 
 @dataclass
 class Restored:
-    """A submission that can be graded.
-
-    Attributes:
-        changes: what had to be repaired, one sentence each.
-        tampered: repairs of damage that only a person can have done.
-    """
+    """A submission that can be graded, with a sentence about each repair."""
 
     nb: NotebookNode
     changes: list[str] = field(default_factory=list)
-    tampered: list[str] = field(default_factory=list)
+    tampered: list[str] = field(
+        default_factory=list
+    )  # what only a person can have done
 
 
 def read(data: bytes, limits: Limits = ORDINARY) -> list[Cell]:
-    """Return the cells of a notebook file of any version.
-
-    Raises:
-        Unreadable: if the file is not a notebook, or too large.
-    """
+    """Return the cells of a notebook file of any version, or raise Unreadable."""
     if len(data) > limits.notebook:
         raise Unreadable(
             f"The file has {len(data) / 1e6:.0f} MB; at most "
@@ -334,11 +327,7 @@ def _json(data: bytes) -> Any:
 
 
 def encoding_of(data: bytes) -> str:
-    """Return the encoding of a text: Unicode of any kind, or an old code page.
-
-    Raises:
-        Unreadable: if it is none of these.
-    """
+    """Return the encoding of a text: Unicode of any kind, or an old code page."""
     unicode = json.detect_encoding(data)
     with suppress(UnicodeDecodeError):
         data.decode(unicode)

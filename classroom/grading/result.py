@@ -19,14 +19,11 @@ class Result:
 
     Attributes:
         status: "graded", "unreadable" (mark 0) or "unfinished" (needs a person).
-        sentence: the reason, if it was not graded.
         failures: grade_id -> sentence, of the graded cells that did not pass.
         changes, tampered, odd: what had to be repaired, and what looked odd.
         code, text: what the student wrote, to be compared with other students' work.
         seconds: by the wall clock; ``computed`` is the processor time of its kernels,
             ``grader`` that of the process that graded it.
-        starved: whether the machine was too busy for a fair verdict.
-        again: the reason for a second run by itself, or "".
         contested: a sentence if its student is in doubt. A person decides, and until
             then no platform gets the mark.
     """
@@ -40,7 +37,7 @@ class Result:
     submission: str  # digest; if this one or the next changes, it is graded again
     source: str
     status: str = "graded"
-    sentence: str = ""
+    sentence: str = ""  # the reason, if it was not graded
     failures: dict[str, str] = field(default_factory=dict)
     changes: list[str] = field(default_factory=list)
     tampered: list[str] = field(default_factory=list)
@@ -52,8 +49,8 @@ class Result:
     computed: float = 0.0
     grader: float = 0.0
     kernels: int = 0
-    starved: bool = False
-    again: str = ""
+    starved: bool = False  # the machine was too busy for a fair verdict
+    again: str = ""  # the reason for a second run by itself
     seed: int | None = None  # of the variant of the set
     version: int = VERSION
 

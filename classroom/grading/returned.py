@@ -35,12 +35,7 @@ def write_returned(course: Course, results: list[Result]) -> None:
 
 
 def returned_as(path: str, exercises: str) -> str:
-    """Return the name under which a platform takes a page back, "" if none does.
-
-    Args:
-        path: of the notebook in the download.
-        exercises: the name of the set.
-    """
+    """Return the name under which a platform takes a page back, "" if none does."""
     outermost = path.split("/", 1)[0]
     if moodle := MOODLE.fullmatch(outermost):
         student, number = moodle["name"], moodle["id"]

@@ -83,14 +83,10 @@ class SandboxMissing(RuntimeError):
 
 
 def check_sandbox(weak: bool = False) -> None:
-    """Start a sandbox, and test from inside whether it is tight.
+    """Start a sandbox, and raise SandboxMissing if it does not start or is not tight.
 
     Args:
         weak: accept a sandbox that is not tight on this machine.
-
-    Raises:
-        SandboxMissing: if bubblewrap or libseccomp is not installed or not permitted
-            here, or if the sandbox is not tight.
     """
     if shutil.which("bwrap") is None:
         raise SandboxMissing(

@@ -64,11 +64,7 @@ class _Comparison(ctypes.Structure):
 
 
 def open_filter() -> int:
-    """Return a file descriptor from which ``bwrap --seccomp`` reads the filter once.
-
-    Raises:
-        SeccompMissing: if libseccomp is not installed.
-    """
+    """Return a file descriptor from which ``bwrap --seccomp`` reads the filter once."""
     with tempfile.TemporaryFile() as stream:
         stream.write(compiled())
         stream.seek(0)

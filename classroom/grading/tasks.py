@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_solution, is_task
 
-TITLE = re.compile(r"#+ +(.+)")
+from classroom.release.parts import parts_of
+
 HINT = re.compile(
     r"<details><summary>(Hint[^<\n]{0,20})</summary>\s*(.*?)\s*</details>", re.DOTALL
 )
@@ -15,23 +16,15 @@ HINT = re.compile(
 
 @dataclass
 class Task:
-    """A task of the exercise set, with its result.
-
-    Attributes:
-        title: its heading.
-        hints: a title and a text each.
-        names: grade_id of each of its cells that has points.
-        wrong: why it did not pass, a sentence each.
-        unmarked: points of the answers that a person has not marked yet.
-    """
+    """A task of the exercise set, with its result."""
 
     title: str
-    hints: list[tuple[str, str]] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
+    hints: list[tuple[str, str]] = field(default_factory=list)  # a title and a text
+    names: list[str] = field(default_factory=list)  # grade_id of cells with points
     score: float = 0.0
     points: float = 0.0
-    wrong: list[str] = field(default_factory=list)
-    unmarked: float = 0.0
+    wrong: list[str] = field(default_factory=list)  # why it did not pass
+    unmarked: float = 0.0  # points that a person has not given yet
 
     @property
     def state(self) -> str:
@@ -44,18 +37,16 @@ class Task:
 
 def tasks_of(source: NotebookNode) -> tuple[str, list[Task]]:
     """Return the title of an exercise set, and its tasks."""
-    title, tasks = "", [Task("Before the first task")]
-    for cell in source.cells:
-        heading = TITLE.match(cell.source) if cell.cell_type == "markdown" else None
-        if heading and cell.source.startswith("# "):
-            title = heading[1]
-        elif heading and cell.source.startswith("## "):
-            tasks.append(Task(heading[1]))
-        if cell.cell_type == "markdown" and not is_solution(cell):
-            tasks[-1].hints += HINT.findall(cell.source)
-        if is_grade(cell) or is_task(cell):
-            tasks[-1].names.append(cell.metadata.nbgrader["grade_id"])
-    return title, [task for task in tasks if task.names]
+    parts, tasks = parts_of(source), []
+    for part in parts:
+        task = Task(part.heading if part.number else "Before the first task")
+        for cell in part.cells:
+            if cell.cell_type == "markdown" and not is_solution(cell):
+                task.hints += HINT.findall(cell.source)
+            if is_grade(cell) or is_task(cell):
+                task.names.append(cell.metadata.nbgrader["grade_id"])
+        tasks.append(task)
+    return parts[0].heading, [task for task in tasks if task.names]
 
 
 def judge(

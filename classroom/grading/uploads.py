@@ -44,15 +44,13 @@ class File:
     Attributes:
         path: below the place in which it was found. A folder's path ends with a slash,
             and only empty folders are listed.
-        size: bytes, at most.
-        trouble: the reason why it must not be opened, or "".
     """
 
     path: str
     time: float = 0.0
-    size: int = 0
+    size: int = 0  # bytes, at most
     open: Callable[[], IO[bytes]] = io.BytesIO
-    trouble: str = ""
+    trouble: str = ""  # why it must not be opened
 
     @property
     def is_folder(self) -> bool:
@@ -76,11 +74,7 @@ class File:
         return any(IGNORED.fullmatch(part) for part in self.path.split("/"))
 
     def read(self, most: int) -> bytes:
-        """Return its first bytes.
-
-        Raises:
-            Unread: if they cannot be read.
-        """
+        """Return its first bytes, or raise Unread."""
         try:
             with self.open() as stream:
                 return stream.read(most)
@@ -155,8 +149,7 @@ def in_zip(stream: IO[bytes]) -> Iterator[list[File]]:
 def in_zip_of_student(file: File, folder: Path) -> Iterator[list[File]]:
     """Give all files in a zip that was handed in, from a temporary copy in a folder.
 
-    Raises:
-        Unread: as ``in_zip``, or if the list of its files is too long to be read.
+    A zip with too long a list of files is refused, too.
     """
     with tempfile.TemporaryFile(dir=folder, buffering=0) as copy:
         try:

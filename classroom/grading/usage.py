@@ -29,33 +29,23 @@ class NotWatched(RuntimeError):
 class Usage:
     """The resources used by everything below one process.
 
-    Args:
-        pid: the process id of bubblewrap, the parent of all processes in the sandbox.
-        sandboxed: whether it has file systems of its own.
-        limits: what it may use; far below them, the memory may be overestimated.
-
-    Attributes:
-        computed: seconds of processor time of all processes together, those that have
-            ended included.
-        delayed: seconds in which they were ready and had no processor, added up.
-        waited: seconds in which no process was ready to compute.
-        kept_waiting: seconds in which a process was ready, and none had a processor.
-        processes, descriptors: how many there are now.
-        files: number of files in its file systems in memory now.
-        memory: bytes they hold now, files in memory included.
+    Far below the limits, the memory may be overestimated.
     """
 
-    pid: int
-    sandboxed: bool = True
+    pid: int  # of bubblewrap, the parent of all processes in the sandbox
+    sandboxed: bool = True  # with file systems of its own
     limits: Limits = ORDINARY
+    # Seconds of all processes together, those that have ended included.
     computed: float = 0.0
-    delayed: float = 0.0
-    waited: float = 0.0
-    kept_waiting: float = 0.0
+    delayed: float = 0.0  # they were ready and had no processor, added up
+    # Seconds by the clock on the wall.
+    waited: float = 0.0  # no process was ready to compute
+    kept_waiting: float = 0.0  # a process was ready, and none had a processor
+    # What there is now.
     processes: int = 0
     descriptors: int = 0
-    files: int = 0
-    memory: int = 0
+    files: int = 0  # in its file systems in memory
+    memory: int = 0  # bytes, files in memory included
     _looked: float = field(default_factory=time.monotonic)
     _computed: dict[Key, float] = field(default_factory=dict)
     _delayed: dict[Key, float] = field(default_factory=dict)

@@ -35,20 +35,17 @@ class Version:
     Attributes:
         recognised: whether it contains enough of the set. If not, the set was chosen by
             the file's name, or because there is no other.
-        begun: whether anything was written in it. It is the handout if not.
         minute: of its date. Copying and unpacking give many files one date.
-        written: characters that were written in it.
-        digest: the name under which it is kept.
     """
 
     recognised: bool
-    begun: bool
+    begun: bool  # it is more than the handout
     turn: int
     minute: int
-    written: int
+    written: int  # characters that were written in it
     time: float
     path: str
-    digest: str
+    digest: str  # the name under which it is kept
     late: bool
     seed: int | None = field(default=None, compare=False)
 

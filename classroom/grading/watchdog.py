@@ -22,7 +22,6 @@ class Watchdog(threading.Thread):
     """A thread that measures a sandbox several times a second.
 
     Args:
-        usage: of the sandbox; it is updated at each look.
         left: seconds that the notebook still has on its clock.
 
     Attributes:

@@ -34,6 +34,7 @@ from classroom.grading.restore import CODE_PAGES, Unreadable, encoding_of, read,
 from classroom.grading.result import Result, Terms
 from classroom.grading.sandbox import hand_over
 from classroom.release.assignment import Assignment
+from classroom.release.release import resources
 from vit_steps.checkpoint import write_whole
 
 LARGEST_FILE = 256 * MIB
@@ -95,19 +96,14 @@ def run(
     nb: NotebookNode, assignment: Assignment, course: Course, terms: Terms
 ) -> SandboxedExecute:
     """Run nbgrader's own steps, with the sandbox in place of its execution."""
-    about = {
-        "assignment": assignment.label,
-        "notebook": assignment.label,
-        "db_url": course.template_url,
-    }
-    resources = {"nbgrader": about}
+    about = resources(assignment.label, course.template)
     for step in (
         DeduplicateIds,
         OverwriteKernelspec,
         OverwriteCells,
         CheckCellMetadata,
     ):
-        nb, _ = step(config=Config()).preprocess(nb, resources)
+        nb, _ = step(config=Config()).preprocess(nb, about)
     import vit_check  # torch with it, which only workers need
     from vit_check.judge import Judge
 
@@ -119,7 +115,7 @@ def run(
             hand_over(Path(folder))
             os.chmod(judge.path, 0o666)  # no other user can enter its folder
             execute = SandboxedExecute(terms=terms, judge=judge)
-            execute.preprocess(nb, resources)
+            execute.preprocess(nb, about)
     return execute
 
 

@@ -5,6 +5,7 @@ The result depends on the source alone, to the byte.
 
 import copy
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
@@ -51,10 +52,20 @@ def released(source: NotebookNode, solutions: bool = True) -> NotebookNode:
 
 def save_cells(source: NotebookNode, name: str, database: Path) -> None:
     """Save the graded cells, hidden tests included, in nbgrader's gradebook."""
-    nb = copy.deepcopy(source)
-    about = {"assignment": name, "notebook": name, "db_url": f"sqlite:///{database}"}
+    nb, about = copy.deepcopy(source), resources(name, database)
     for step in (*BEFORE_SAVING, SaveCells):
-        nb, _ = step(config=Config()).preprocess(nb, {"nbgrader": about})
+        nb, _ = step(config=Config()).preprocess(nb, about)
+
+
+def resources(name: str, database: Path, **about: str) -> dict[str, Any]:
+    """Return what nbgrader's steps have to know about a notebook."""
+    known = {"assignment": name, "notebook": name, "db_url": url_of(database)}
+    return {"nbgrader": known | about}
+
+
+def url_of(database: Path) -> str:
+    """Return the address of a database in the form that nbgrader expects."""
+    return f"sqlite:///{database.resolve()}"
 
 
 def text_of(nb: NotebookNode) -> str:

@@ -5,19 +5,17 @@ code are written, so no solution is among them.
 """
 
 import json
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
+from classroom.release.parts import Part, parts_of
 from classroom.release.release import ROOT
 
 SETS = ROOT / "vit_check" / "sets.json"
-TITLE = re.compile(r"# Exercises (\d+): (.+)")
-TASK = re.compile(r"## (\d+)\. (.+)\n\n\*[^·]+ · (\d+) minutes")
 
 
 def sets_text(releases: Iterable[NotebookNode]) -> str:
@@ -36,33 +34,25 @@ def stale_sets(releases: Iterable[NotebookNode], write: bool = True) -> list[Pat
 
 
 def _set(released: NotebookNode) -> dict[str, Any]:
-    number, title = _read(TITLE, released.cells[0].source)
-    # the part before the first task is a task without a title
-    tasks: list[dict[str, Any]] = [
-        {"number": 0, "title": "", "minutes": 0, "cells": []}
+    parts = parts_of(released)
+    exercises, _, title = parts[0].heading.partition(": ")
+    tasks = [
+        {
+            "number": part.number,
+            "title": part.title,
+            "minutes": part.minutes,
+            "cells": list(_cells(part)),
+        }
+        for part in parts
     ]
-    for cell in released.cells:
+    number = int(exercises.removeprefix("Exercises "))
+    return {"number": number, "title": title, "tasks": tasks}
+
+
+def _cells(part: Part) -> Iterator[dict[str, str]]:
+    for cell in part.cells:
         if cell.cell_type == "code":
             kind = "answer" if is_solution(cell) else "given"
-            kind = "check" if is_grade(cell) else kind
-            tasks[-1]["cells"].append({"kind": kind, "source": cell.source})
+            yield {"kind": "check" if is_grade(cell) else kind, "source": cell.source}
         elif is_grade(cell):
-            tasks[-1]["cells"].append({"kind": "words", "source": ""})
-        elif cell.source.startswith("## "):
-            task, name, minutes = _read(TASK, cell.source)
-            tasks.append(
-                {
-                    "number": int(task),
-                    "title": name,
-                    "minutes": int(minutes),
-                    "cells": [],
-                }
-            )
-    return {"number": int(number), "title": title, "tasks": tasks}
-
-
-def _read(pattern: re.Pattern[str], text: str) -> tuple[str, ...]:
-    found = pattern.match(text)
-    if found is None:
-        raise ValueError(f"got {text[:60]!r}, expected {pattern.pattern!r}")
-    return found.groups()
+            yield {"kind": "words", "source": ""}

@@ -45,13 +45,20 @@ def first_style(x):
 '''
 
 
+ASKED = '''# the values that are asked for, as vit_check/engine/questions.py explains
+QUESTIONS = """
+"""
+'''
+
+
 def make(name, chapter, root=ROOT):
-    """Write the files.
+    """Write the files, and those of a chapter that has no checks yet.
 
     Raises: ValueError if there is no such chapter or the name is taken.
     """
     chapters = root / "vit_check" / "chapters"
-    known = sorted(path.parent.name for path in chapters.glob("*/questions.py"))
+    notebooks = (root / "notebooks").glob("[0-9][0-9]_*.ipynb")
+    known = sorted(path.stem[3:] for path in notebooks)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(f"NAME: got {name!r}, expected a name such as split_heads")
     if name in CHECKS or name in QUESTIONS or list(chapters.glob(f"*/{name}.py")):
@@ -64,6 +71,9 @@ def make(name, chapter, root=ROOT):
         chapters / chapter / f"{name}.py": CHECK,
         root / "tests" / "checks" / "answers" / chapter / f"{name}.py": ANSWERS,
     }
+    if not (chapters / chapter).exists():
+        made[chapters / chapter / "__init__.py"] = ""
+        made[chapters / chapter / "questions.py"] = ASKED
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.replace("NAME", name), encoding="utf-8")

@@ -12,7 +12,7 @@ from tests.classroom.small_exercises import write_source
 
 @pytest.fixture(scope="session", autouse=True)
 def alembic_asked_once():
-    """Keep what nbgrader would start a process to find out for each new gradebook."""
+    """Ask for alembic's version once: nbgrader starts a process for each gradebook."""
     with patch.object(api, "get_alembic_version", cache(api.get_alembic_version)):
         yield
 

@@ -1,4 +1,4 @@
-"""Grade a class, but run notebooks that are the same once restored only once.
+"""Grade a class, but run only one of the notebooks that are equal when restored.
 
 Only the types and sources of an upload's cells reach the sandbox, so a second run of
 the same cells would repeat the first. Everything else is done for each upload: reading,

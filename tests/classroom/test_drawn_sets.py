@@ -1,4 +1,4 @@
-"""Test that a seed draws a set anew, whole, and that it is graded as it was drawn.
+"""Test that a seed draws a complete variant of a set, which is graded as it was drawn.
 
 ``python -m tests.classroom.variants`` does the same with as many seeds as are wanted.
 """
@@ -32,8 +32,8 @@ from vit_check.engine.variant import Variant
 
 SEEDS = range(2027, 2032)
 
-# Questions of which the answer is the same in all variants: it is measured, follows for
-# any numbers, or is about a thing that is not drawn.
+# Questions whose answer is the same in all variants: it is measured, follows for any
+# numbers, or is about a thing that is not drawn.
 ALIKE = {
     "accuracy_if_classes_count_alike",
     "argument_that_is_missing",
@@ -113,7 +113,7 @@ def test_checks_that_are_drawn_know_their_mistakes():
         assert one.examine(one.reference, {}) is None
         for mistake in one.mistakes:
             assert one.examine(mistake.wrong, {}).sentence == mistake.sentence
-        if name != "attention_cost":  # its reference gives its four numbers names
+        if name != "attention_cost":  # its numbers have names, so any order is right
             assert one.examine(published[name], {}) is not None
 
 
@@ -166,7 +166,7 @@ def hand_in(folder, assignment, cells=slice(None)):
 
 
 def test_each_of_two_variants_is_graded_as_its_own(tmp_path):
-    """A notebook without the cell that has the seed is of the variant it is like."""
+    """A notebook that has lost its seed belongs to the variant that it resembles."""
     path = SOURCES / "12_scale.ipynb"
     seven, eight = Assignment(path, 7), Assignment(path, 8)
     where = next(n for n, c in enumerate(seven.source.cells) if c.id == "variant")
@@ -184,10 +184,13 @@ def test_each_of_two_variants_is_graded_as_its_own(tmp_path):
     assert 'SEED="7 8 9"' in sentence
 
 
+@pytest.mark.slow
 @in_sandbox
 def test_two_variants_are_one_column_of_the_gradebook(tmp_path):
     """Each student's feedback has the questions of the student's own variant."""
-    path, place, out = write_two(tmp_path), tmp_path / "class", tmp_path / "out"
+    path = write_two(tmp_path)
+    place = tmp_path / "class"
+    out = tmp_path / "out"
     grade_class(place, out, [path], QUICK, progress=False, seeds=[7])
     with pytest.raises(Refused, match='SEED="7 8"'):
         grade_class(place, out, [path], QUICK, progress=False, seeds=[8])

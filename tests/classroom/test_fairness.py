@@ -1,4 +1,4 @@
-"""Test that no submission can take away from another what that one needs."""
+"""Test that no submission can take time, memory or room that another one needs."""
 
 import asyncio
 import errno
@@ -59,9 +59,10 @@ def on_one_processor():
     process.cpu_affinity(before)
 
 
+@pytest.mark.slow
 @in_sandbox
 def test_busy_neighbours_cost_no_student_a_mark(exercises, tmp_path, on_one_processor):
-    """Two notebooks share one processor, of which one starts six busy processes."""
+    """Two notebooks share one processor, and one of them starts six busy processes."""
     place = tmp_path / "in"
     place.mkdir()
     burning = dump(with_cell(solved(exercises), BURNERS))
@@ -93,7 +94,7 @@ def test_tasks_keep_to_their_share_of_the_processors(tmp_path, monkeypatch):
         assert len(shares) == jobs and all(shares)
         if jobs <= count:
             assert sum(map(len, shares)) == len(dealt)
-        assert (len(dealt) < count) == (jobs < count)  # the watchdog has the rest
+        assert (len(dealt) < count) == (jobs < count)  # one is left for the watchdog
     monkeypatch.undo()
     seen = tmp_path / "seen"
     (ended,) = run_each(_write_processors, [(seen,)], 2, 300.0)
@@ -127,7 +128,9 @@ def test_a_cell_that_was_kept_waiting_too_long_had_no_fair_chance(waited, starve
     usage = Usage(pid=os.getpid(), computed=1.0, waited=waited, kept_waiting=60.0)
     execute = SandboxedExecute()
     execute._watchdog = SimpleNamespace(usage=usage)
-    execute._began, execute._allowed, execute.starved = (0.0, 0.0, 0.0), 5.0, False
+    execute._began = (0.0, 0.0, 0.0)
+    execute._allowed = 5.0
+    execute.starved = False
     execute.kc = SimpleNamespace(
         session=SimpleNamespace(msg=lambda kind, content: kind),
         control_channel=SimpleNamespace(send=sent.append),
@@ -154,7 +157,8 @@ def test_a_starved_notebook_is_run_again_by_itself(exercises, tmp_path, monkeypa
             result = Result.of(submission, assignment)
             result.again = again
             if submission.student == "starved" and not again:
-                result.starved, result.failures = True, {"test": "too late"}
+                result.starved = True
+                result.failures = {"test": "too late"}
             if submission.student != "dead":
                 result.save(course)
             yield Ended(task, 1 if submission.student == "dead" else 0)

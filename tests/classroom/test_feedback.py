@@ -165,7 +165,7 @@ def course(exercises, tmp_path_factory):
 
 
 def graded(course, exercises, student, change):
-    """Return a result as a worker leaves it: the release, changed and entered."""
+    """Change the release, and save and enter the result, as after a worker's run."""
     kept = course.root / student
     kept.write_text(student)
     sent = Submission(student, student.title(), "", exercises.name, student, kept)
@@ -382,7 +382,7 @@ def test_a_page_that_says_the_same_is_not_made_again(course, exercises):
     before = path.stat().st_mtime_ns
     write_pages(course, result)
     assert path.stat().st_mtime_ns == before
-    with gradebook.Gradebook(course.gradebook_url) as book:
+    with gradebook.Gradebook(gradebook.url_of(course.gradebook)) as book:
         name = exercises.name
         comment = book.find_comment("why", name, name, "bob")
         comment.manual_comment = "Read <b>section 3</b>."

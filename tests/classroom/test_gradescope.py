@@ -26,12 +26,11 @@ from classroom.gradescope import run
 from classroom.gradescope.__main__ import IMPORTED, main, pinned
 from classroom.gradescope.results import RIGHT, in_words
 from classroom.gradescope.run import CONTAINER, assignment_in, room
-from classroom.grading.course import url_of
 from classroom.grading.procfs import Procfs
 from classroom.grading.result import Result
 from classroom.grading.sandbox import SETTINGS, SYSTEM
 from classroom.release.assignment import Assignment
-from classroom.release.release import SOURCES
+from classroom.release.release import SOURCES, url_of
 from tests.classroom.bench.adversaries import dump, solved
 from tests.classroom.in_sandbox import in_sandbox
 from tests.patience import SECONDS
@@ -107,7 +106,8 @@ class Container:
         line += ["--chdir", "/autograder", "--", "sh", "-c"]
         line += [f"ulimit -t {SECONDS_OF_PROCESSOR}; exec {command} 2>&1"]
         with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
-            peak, ended = [0], threading.Event()
+            peak = [0]
+            ended = threading.Event()
             watching = threading.Thread(target=_watch, args=(process.pid, peak, ended))
             watching.start()
             try:
@@ -136,7 +136,7 @@ def _watch(pid, peak, ended):
     procfs = Procfs(Path("/proc"))
     while not ended.is_set():
         time.sleep(0.05)
-        with suppress(OSError, psutil.Error):  # one of them has just ended
+        with suppress(OSError, psutil.Error):  # a process may have just ended
             everyone = psutil.Process(pid).children(recursive=True)
             held = sum(procfs.look(process.pid).anonymous for process in everyone)
             peak[0] = max(peak[0], held)

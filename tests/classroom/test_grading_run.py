@@ -36,6 +36,7 @@ from tests.patience import SECONDS
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="grading needs Linux")
 
 
+@pytest.mark.slow
 @in_sandbox
 def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
     """No result is lost or made twice, and no process is left running."""
@@ -164,7 +165,8 @@ def test_with_a_broken_set_no_student_is_graded(exercises, tmp_path):
 @in_sandbox
 def test_no_upload_stops_the_class(exercises, tmp_path):
     """Uploads of any name and sort pass from the export to the tables and pages."""
-    inner, good = io.BytesIO(), dump(solved(exercises))
+    inner = io.BytesIO()
+    good = dump(solved(exercises))
     with zipfile.ZipFile(inner, "w") as archive:
         archive.writestr("x.ipynb", good)
     later = bytearray(inner.getvalue())
@@ -202,6 +204,7 @@ def test_no_upload_stops_the_class(exercises, tmp_path):
     assert len(list(out.glob("feedback/*/05_heads/05_heads.html"))) == len(rows)
 
 
+@pytest.mark.slow
 @in_sandbox
 def test_contested_work_is_graded_and_in_no_table_for_import(exercises, tmp_path):
     place, out = tmp_path / "in", tmp_path / "out"
@@ -285,7 +288,8 @@ def test_a_file_that_is_changed_while_it_is_graded_is_graded_again(
     changes, exercises, tmp_path, monkeypatch, capsys
 ):
     """The mark is that of its last version, or the run says that it may not be."""
-    place, left = tmp_path / "in" / "a.ipynb", list(range(changes))
+    place = tmp_path / "in" / "a.ipynb"
+    left = list(range(changes))
     place.parent.mkdir()
     place.write_bytes(dump(solved(exercises)))
 
@@ -349,7 +353,10 @@ def proofs(exercises, tmp_path, monkeypatch):
     records the terms of each run, and ``failures`` makes every run fail. Each run pops
     the end of ``starved``; if that is true, it fails for lack of time.
     """
-    course, runs, failures, starved = Course(tmp_path / "out"), [], {}, []
+    course = Course(tmp_path / "out")
+    runs = []
+    failures = {}
+    starved = []
     gradebook.prepare(course, [exercises])
 
     def graded(sent, named, aside, terms, jobs):
@@ -369,7 +376,7 @@ def proofs(exercises, tmp_path, monkeypatch):
 
 
 def test_solutions_wait_long_for_a_busy_machine(proofs):
-    """Only then is the machine refused, and it is not said that they are wrong."""
+    """A machine too busy even then is refused; the solutions are not called wrong."""
     prove, runs, failures, starved = proofs
     prove(QUICK)
     patience = QUICK.limits.patience_with_others

@@ -334,15 +334,15 @@ def other(tmp_path):
     [
         ("ada_8_800_7_900_x.ipynb", "8", "the work of ada_8 or ada_8_800_7,"),
         ("m_7_900_ada_8_800_x.ipynb", "7", "the work of m_7 or m_7_900_ada_8,"),
-        # On Canvas a file's name with Blackboard's signs, or on Blackboard this very
-        # name.
+        # Canvas may have written it, with a file's name that looks like Blackboard's,
+        # or Blackboard.
         (
             "ada_8_800_m_attempt_2024-09-24-21-26-05_x.ipynb",
             "",
             "the work of ada_8 or ada_8_800_m,",
         ),
-        # On Moodle a student's name with Brightspace's signs, or on Brightspace a
-        # file's.
+        # Moodle may have written it, with a student's name that looks like
+        # Brightspace's, or Brightspace.
         (
             f"{BRIGHT} - M_501_assignsubmission_file_x.ipynb",
             "501",
@@ -361,7 +361,7 @@ def test_a_name_that_can_be_two_students_is_a_question_by_itself(
 
 
 def test_many_attachments_are_not_many_students(exercises, tmp_path, export):
-    """This holds even if each could be another student's, who is graded as well."""
+    """This holds even if each name may be that of another student in the class."""
     data = dump(solved(exercises))
     ada, bob = "ada_8_800_999_x.ipynb", "bob_6_600_x.ipynb"
     mallorys = [f"ada_8_800_7_{n}_123_x" for n in range(900, 980)]
@@ -645,7 +645,8 @@ def test_odd_files_do_not_stop_the_intake(exercises, tmp_path):
 def damaged(data, kind):
     """Return a zip with damage in its list of files, or before it."""
     data = bytearray(data)
-    entry, end = data.index(b"PK\1\2"), data.rindex(b"PK\5\6")
+    entry = data.index(b"PK\1\2")
+    end = data.rindex(b"PK\5\6")
     if kind == "of a later version":
         data[entry + 6] = 99
     elif kind == "encrypted":
@@ -734,7 +735,8 @@ def test_a_zip_that_cannot_be_read_costs_its_student_alone(
 )
 @pytest.mark.parametrize("form", ["{}.ipynb", "{}/x.ipynb", "{}.zip"])
 def test_names_of_any_sort_are_taken_in(form, name, exercises, tmp_path):
-    place, good = tmp_path / "in", dump(solved(exercises))
+    place = tmp_path / "in"
+    good = dump(solved(exercises))
     inner = {f"{'long ' * 2000}{name!a}.ipynb": good}
     data = zipped(None, inner) if form.endswith("zip") else good
     unzipped(place, {"zoe.ipynb": good, form.format(name): data})
@@ -873,7 +875,8 @@ def test_a_notebook_behind_thousands_of_other_files_is_found(
 def test_limits_of_one_student_do_not_affect_others(
     limits, exercises, tmp_path, export
 ):
-    good, noise = dump(solved(exercises)), random.Random(0).randbytes(2**18)
+    good = dump(solved(exercises))
+    noise = random.Random(0).randbytes(2**18)
     files = {f"mallory/{n}.ipynb": noise[n:] for n in range(40)}
     files["mallory/w.zip"] = zipped(None, files)
     place = export(
@@ -898,7 +901,8 @@ def test_of_too_many_notebooks_the_newest_are_read(limits, exercises, tmp_path):
     (place / "bob").mkdir()
     with zipfile.ZipFile(place / "ada.zip", "w") as archive:
         for number in (3, 9, 1, 7, 5):
-            date, data = datetime(2010 + number, 1, 1), dump(solved(exercises, number))
+            date = datetime(2010 + number, 1, 1)
+            data = dump(solved(exercises, number))
             assert 5_000 < len(data) < 10_000
             entry = zipfile.ZipInfo(f"{number}.ipynb", date.timetuple()[:6])
             archive.writestr(entry, data)
@@ -924,7 +928,8 @@ def test_a_file_that_unfolds_is_not_held_in_memory(method, exercises, tmp_path):
 
 def test_the_exercise_counts_and_not_what_was_saved_after_it(exercises, tmp_path):
     """This happens, for example, in a zip of a whole folder."""
-    place, good = tmp_path / "in", dump(solved(exercises))
+    place = tmp_path / "in"
+    good = dump(solved(exercises))
     place.mkdir()
     with zipfile.ZipFile(place / "ada.zip", "w") as archive:
         for number, data in enumerate((good, b'{"cells": []}', b"")):
@@ -1057,7 +1062,7 @@ def test_contested_marks_are_for_people_alone(exercises, tmp_path):
         Result(name, name, "7", "05_heads", name, False, "", "", contested=contested)
         for name, contested in (("ada", "Whose?"), ("bob", ""))
     ]
-    marks = {(name, "05_heads"): Mark(1.0, 14.0, 0) for name in ("ada", "bob")}
+    marks = {(name, "05_heads"): Mark(1.0, 14.0) for name in ("ada", "bob")}
     for chosen, students in ((results, ["bob"]), (results[:1], [])):
         write_marks(course, chosen, marks, {})
         people, canvas, moodle = (
@@ -1079,7 +1084,7 @@ def graded_from(folder, uploads, class_list):
         for name, c in labels.items()
     ]
     scores = zip(results, uploads.values(), strict=True)
-    marks = {(r.student, "05_heads"): Mark(score, 14.0, 0) for r, score in scores}
+    marks = {(r.student, "05_heads"): Mark(score, 14.0) for r, score in scores}
     write_marks(Course(folder), results, marks, class_list)
     return {
         path.name.partition("-")[0]: table(path) for path in folder.glob("b*-*.csv")
@@ -1087,7 +1092,7 @@ def graded_from(folder, uploads, class_list):
 
 
 def test_blackboard_finds_students_by_their_user_names(tmp_path):
-    """One with an underline, which is read in part, is in no table."""
+    """A user name with an underline is read only in part, so it is in no table."""
     name = "Week 5_{}_attempt_2026-09-24-21-26-05_work.ipynb"
     users = {"ada1815": 14.0, "bob": 9.5, "of_carl": 3.0}
     uploads = {name.format(user): score for user, score in users.items()}
@@ -1102,7 +1107,7 @@ def test_blackboard_finds_students_by_their_user_names(tmp_path):
 
 
 def test_brightspace_finds_students_by_its_own_export(tmp_path):
-    """The number in the name of an upload is one that no import knows."""
+    """No import knows the number in an upload's name, so the class list is needed."""
     grades = tmp_path / "grades.csv"
     grades.write_text(
         "OrgDefinedId,Username,Last Name,First Name,End-of-Line Indicator\n"
@@ -1154,7 +1159,8 @@ WORDS += ["1000", "1001", "90000", "90001", "12", "0", "assignsubmission_file"]
 
 def test_no_name_on_canvas_is_taken_for_anothers():
     """This holds whatever students are called, and whatever they call their files."""
-    draw, doubtful = random.Random(0), 0
+    draw = random.Random(0)
+    doubtful = 0
     for _ in range(5000):
         students = {
             number: "".join(draw.choices(WORDS, k=draw.randrange(8)))
@@ -1175,8 +1181,9 @@ def test_no_name_on_canvas_is_taken_for_anothers():
 
 
 def test_a_flood_of_uploads_keeps_no_student_out():
-    """The flood has names that can be another student's, and its author any name."""
-    draw, floods = random.Random(0), 0
+    """The uploads' names may be another student's, and their author has any name."""
+    draw = random.Random(0)
+    floods = 0
     for _ in range(2000):
         honest = [
             label(as_canvas_names("Ada", 1000, False, attachment, f"{n}_x.ipynb"), [])

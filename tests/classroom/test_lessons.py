@@ -158,7 +158,7 @@ def test_what_a_weekend_leaves_of_the_sets():
     sets = {number for both in lessons.said()["weeks"] for number in both}
     left = {(n, task) for n in sets for task in lessons.tasks(n)}
     left -= {tuple(task) for block in lessons.said()["day"] for task in block["tasks"]}
-    for number in (8, 9, 14):  # on Sunday
+    for number in (8, 9, 14):  # chapters for Sunday
         lesson = lessons.lessons()[number]
         left -= {(number, step.task) for step in lesson.plan}
     minutes_left = sum(lessons.tasks(number)[task][1] for number, task in left)

@@ -79,7 +79,7 @@ def test_a_forked_kernel_is_as_confined_as_any_other(prepared, tmp_path):
 def test_no_kernel_is_forked_into_a_sandbox_with_a_hole(
     prepared, tmp_path, monkeypatch
 ):
-    """It starts by itself, so that the hole is not wider than it was found before."""
+    """It starts by itself, unless the grader has accepted a sandbox that is weak."""
     proc = [*sandbox._proc(), "--bind", str(tmp_path / "sys"), "/sys"]
     monkeypatch.setattr(sandbox, "_proc", lambda: proc)
     (tmp_path / "sys").mkdir()

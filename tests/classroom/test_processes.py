@@ -15,7 +15,7 @@ from classroom.grading.processes import run_each
 from tests.patience import SECONDS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="grading needs Linux")
-ROOT = Path(__file__).parents[2]  # tests.conftest brings torch into every process
+ROOT = Path(__file__).parents[2]  # tests.conftest has it too, but imports torch
 
 
 def end_as_told(way):
@@ -47,7 +47,7 @@ def test_one_that_takes_too_long_is_killed():
 
 
 def note_others(folder):
-    """Wait for another process, or until none is left to come, and count those here."""
+    """Wait for another process, or until all five came, and write how many run now."""
     (folder / f"{os.getpid()}").touch()
     (folder / f"{os.getpid()} came").touch()
 
@@ -55,7 +55,7 @@ def note_others(folder):
         return len(list(folder.glob(pattern)))
 
     wait_until(lambda: count("*[0-9]") > 1 or count("* came") == 5)
-    time.sleep(0.3)  # in which one too many would come
+    time.sleep(0.3)  # enough for one process too many to come
     (folder / f"{os.getpid()} saw").write_text(str(count("*[0-9]")))
     (folder / f"{os.getpid()}").unlink()
 

@@ -16,11 +16,10 @@ from torch import nn
 
 import vit_doctor
 from classroom.assessment.__main__ import chapters, files, main
-from classroom.assessment.canvas import canvas_zip
 from classroom.assessment.clinic import CLINIC, FURTHER, cases
 from classroom.assessment.forms import forms
-from classroom.assessment.moodle import moodle_xml
 from classroom.assessment.paper import clinic_page, form_page, key_page, marking_page
+from classroom.assessment.platforms import canvas_zip, moodle_xml
 from classroom.assessment.questions import BANK
 from classroom.assessment.questions.from_eight import SYMPTOMS
 from classroom.assessment.text import blocks
@@ -161,7 +160,8 @@ def silent():
 
 @pytest.mark.parametrize("make", [sound, alone, shuffled, again, silent])
 def test_a_bug_has_the_symptom_that_the_question_names(make):
-    model, images = make(), torch.randn(6, 1, 8, 8)
+    model = make()
+    images = torch.randn(6, 1, 8, 8)
     repeats = vit_doctor.repeat_effect(model, images) == 0
     seen = {
         "alone": repeats and vit_doctor.batch_effect(model, images) > 1e-3,
@@ -176,7 +176,8 @@ def test_a_bug_has_the_symptom_that_the_question_names(make):
 
 
 def test_without_positions_nothing_changes_but_the_order():
-    model, images = shuffled(), torch.randn(2, 1, 8, 8)
+    model = shuffled()
+    images = torch.randn(2, 1, 8, 8)
     moved = vit_doctor.shuffle_patches(images, 2)
     tokens, turned = (model.encode(x)[0] for x in (images, moved))
     torch.testing.assert_close(tokens[:, 0], turned[:, 0])

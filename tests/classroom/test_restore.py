@@ -30,7 +30,8 @@ def named(notebook_cell):
 def test_an_answer_without_a_name_is_recognised(exercises):
     nb = json.loads(dump(solved(exercises)))
     for number, one in enumerate(nb["cells"]):
-        one["metadata"], one["id"] = {}, str(number)
+        one["metadata"] = {}
+        one["id"] = str(number)
     restored = restore(read(json.dumps(nb).encode()), exercises.release)
     by_name = {c.metadata.nbgrader.grade_id: c for c in restored.nb.cells if named(c)}
     assert "They mix tokens" in by_name["why"].source
@@ -83,7 +84,8 @@ def move(draw, cells):
 def lose_names(draw, cells):
     for one in cells:
         if draw.random() < 0.5:
-            one["metadata"], one["id"] = {}, f"r{draw.randrange(10**9)}"
+            one["metadata"] = {}
+            one["id"] = f"r{draw.randrange(10**9)}"
 
 
 def about(one):
@@ -92,7 +94,8 @@ def about(one):
 
 def run(nb):
     """Return the tests that fail when the cells run in their order."""
-    space, failed = {}, []
+    space = {}
+    failed = []
     for one in nb.cells:
         if one.cell_type != "code":
             continue
@@ -106,7 +109,8 @@ def run(nb):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_answers_count_however_cells_were_joined_and_moved(seed, exercises):
-    draw, nb = random.Random(seed), json.loads(dump(solved(exercises)))
+    draw = random.Random(seed)
+    nb = json.loads(dump(solved(exercises)))
     for _ in range(draw.randint(1, 5)):
         edit = draw.choice(["code", "code", "markdown", "move", "names"])
         if edit == "move":

@@ -58,7 +58,8 @@ def test_a_folder_of_ones_own_goes_back_nowhere(path):
 
 
 def test_a_page_in_doubt_is_not_returned(tmp_path):
-    course, results = Course(tmp_path), []
+    course = Course(tmp_path)
+    results = []
     for student, contested in (("ada", ""), ("bob", "Whose is it?")):
         path = f"{student}_1000_90000_{SET}.ipynb"
         results.append(Result(student, student, "1000", SET, path, False, "", ""))

@@ -4,7 +4,7 @@
     python -m tests.classroom.variants --seeds 3 --run      and the solutions are run
     python -m tests.classroom.variants 05 --show 2027       what a seed changes
 
-The last column of ``--run`` are the checks that the book's own solutions still pass.
+The last column of ``--run`` lists the checks that the book's own solutions still pass.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def source_of(name):
 
 
 def texts_of(name):
-    """Return every text in which a table may have places, by where it is."""
+    """Return, by their places, all texts in which a table may replace something."""
     cells = source_of(name).cells
     texts = {cell.id: cell.source for cell in cells}
     for cell in cells:
@@ -47,7 +47,7 @@ def texts_of(name):
 
 
 def places_not_found(name):
-    """Return the places of a set's table that occur in no text."""
+    """Return what a set's table would replace, but occurs in no text."""
     variant = variant_of(name, 0)
     found = [variant.found_in(text) for text in texts_of(name).values()]
     return set(variant.places) - set().union(*found)
@@ -88,7 +88,8 @@ def run(nb, answers=None):
 
     mpl.use("Agg")
     sys.modules["the_set"] = ModuleType("the_set")  # where PyTorch looks for names
-    names, said = vars(sys.modules["the_set"]), {}
+    names = vars(sys.modules["the_set"])
+    said = {}
     for cell in nb.cells:
         if cell.cell_type != "code" or cell.id == "colab":
             continue

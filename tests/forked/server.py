@@ -31,7 +31,7 @@ import vit_steps.notebook
 import vit_steps.training
 from vit_steps import optional
 
-optional.timm()  # imports the compiler, which training imports first
+optional.timm()  # imports PyTorch's compiler, as training does first
 importlib.import_module("torchvision.transforms.v2")  # augments the training images
 assert ipykernel and matplotlib and skimage and sklearn
 assert vit_book and vit_check and vit_steps

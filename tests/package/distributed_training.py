@@ -69,7 +69,7 @@ def is_refused(model, data):
 def write_results(folder, kind, data):
     """Write gradients, weights and losses, which the test compares."""
     found = {}
-    for count in (8, 1):  # in two processes four each, and one and none
+    for count in (8, 1):  # two processes get four images each, then one and none
         model = small_vit().double()
         torch.nn.init.normal_(model.head.weight)
         if kind in SHARDED:

@@ -23,7 +23,10 @@ from vit_steps.attention_maps import (
 )
 
 # Images of 12×10, cut into 4×2 patches of 3×5.
-IMAGE, PATCH, GRID, N = (12, 10), (3, 5), (4, 2), 8
+IMAGE = (12, 10)
+PATCH = (3, 5)
+GRID = (4, 2)
+N = 8
 B, C, L, h, T, D, K = 5, 3, 4, 2, 9, 6, 7
 
 
@@ -61,7 +64,8 @@ def test_class_token_attention_number_by_number():
 
 
 def test_class_token_attention_is_that_of_the_model():
-    net, images = model(), torch.rand(B, C, *IMAGE)
+    net = model()
+    images = torch.rand(B, C, *IMAGE)
     attention = class_token_attention(net.encode(images, need_weights=True)[1])
     x = net.blocks[0].norm1(net.embed(images))
     q, k, _ = net.blocks[0].attn.qkv(x).chunk(3, dim=-1)
@@ -257,7 +261,9 @@ def test_no_patches_masked_is_the_image():
 
 
 def test_deletion_curve_number_by_number():
-    net, images, labels = model(), torch.rand(B, C, *IMAGE), torch.randint(K, (B,))
+    net = model()
+    images = torch.rand(B, C, *IMAGE)
+    labels = torch.randint(K, (B,))
     labels[0] = net(images)[0].argmax()
     order = torch.rand(B, N).argsort(1)
     counts = [0, 3, N]
@@ -306,7 +312,9 @@ def test_dtype_is_kept_or_raised_to_float32(dtype):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_the_same_on_a_gpu():
-    net, images, labels = model(), torch.rand(B, C, *IMAGE), torch.randint(K, (B,))
+    net = model()
+    images = torch.rand(B, C, *IMAGE)
+    labels = torch.randint(K, (B,))
 
     def everything(net, images, labels):
         weights = net.encode(images, need_weights=True)[1]

@@ -189,7 +189,8 @@ def model_file(tmp_path):
 @pytest.fixture
 def built(monkeypatch):
     """The devices on which blocks are built: "cpu" needs memory, "meta" does not."""
-    devices, block = [], vision_transformer.EncoderBlock
+    devices = []
+    block = vision_transformer.EncoderBlock
 
     def recorded(**arguments):
         devices.append(torch.get_default_device().type)

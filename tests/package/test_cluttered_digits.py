@@ -113,7 +113,8 @@ def test_scraps_are_squares_clear_of_the_box_and_of_their_own_brightness():
     gap = cluttered_digits.GAP
     wider = (boxes + gap * torch.tensor([-1, -1, 1, 1])).clamp(min=0)
     assert not images[inside(wider) & ~inside(boxes)].any()
-    area, most = cluttered_digits.SCRAP**2, cluttered_digits.SCRAPS
+    area = cluttered_digits.SCRAP**2
+    most = cluttered_digits.SCRAPS
     counts = []
     for image, mask in zip(images, inside(boxes), strict=True):
         scraps = image[~mask]

@@ -154,6 +154,7 @@ def results(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["spread", "shard"])
 def test_gradients_weights_and_losses_are_those_of_one_process(results, kind):
     alone = load_file(results / "alone.safetensors")
@@ -201,6 +202,7 @@ def workers(parent):
     return [int(pid) for pid, above in rows if int(above) == parent]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no kill -9")
 def test_a_killed_worker_is_started_again_and_goes_on(tmp_path):
     stdout = run(tmp_path, *command(tmp_path, "whole"))

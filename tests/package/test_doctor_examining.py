@@ -116,7 +116,7 @@ def of_colours(kind):
 
 
 def named(model, parts, *names, lr=None, loader=None):
-    """Return which of the tests (else all) find something suspicious."""
+    """Return which of these tests, by default of all, find something suspicious."""
     torch.manual_seed(0)
     with torch.no_grad():
         test = getattr(parts, "test", parts.validation)
@@ -179,6 +179,7 @@ def of_few_images():
     return fit(VisionTransformer(SMALL), parts, 60), parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sound",
     [
@@ -379,7 +380,8 @@ def test_classes_in_another_order():
 
 def test_classes_that_the_model_gives_up():
     images, labels, unseen, new = tensors()
-    few, two = (labels == 8).nonzero()[:8, 0], (new == 3) | (new == 8)
+    few = (labels == 8).nonzero()[:8, 0]
+    two = (new == 3) | (new == 8)
     kept = torch.cat([(labels == 3).nonzero()[:, 0], few])
     of_two = unseen[two], (new[two] == 8).long()
     parts = pair(images[kept], (labels[kept] == 8).long(), *of_two)
@@ -557,6 +559,7 @@ def test_averages_of_a_batch_norm_that_do_not_fit():
 # Faults in the training
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lr", [0.03, 0.1])
 def test_a_rate_that_is_ten_times_too_high(lr):
     torch.manual_seed(0)

@@ -95,7 +95,8 @@ def test_the_exported_program_takes_any_batch_and_size(tmp_path):
     ("dtype", "far"), [(torch.float16, 2e-3), (torch.bfloat16, 5e-2)]
 )
 def test_sixteen_bits_change_the_logits_a_little(dtype, far, size):
-    images, model = torch.randn(8, 3, *size), small()
+    images = torch.randn(8, 3, *size)
+    model = small()
     right = any_size(model)(images)
     got = any_size(model.to(dtype))(images.to(dtype))
     assert got.dtype == dtype
@@ -144,6 +145,7 @@ def test_a_model_whose_logits_would_mean_nothing_is_refused(tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
 def test_a_model_in_other_bits_gives_a_file_in_float32(dtype, tmp_path):
     model = small().to(dtype)
@@ -163,7 +165,8 @@ def test_a_model_without_a_head_gives_features(tmp_path):
 @pytest.mark.parametrize("name", ["fixed", "any"])
 def test_axes_have_names_and_partial_patches_are_refused(files, name):
     here = session(files / f"{name}.onnx")
-    (images,), (logits,) = here.get_inputs(), here.get_outputs()
+    (images,) = here.get_inputs()
+    (logits,) = here.get_outputs()
     sides = [12, 8] if name == "fixed" else ["height", "width"]
     assert images.shape == ["batch", 3, *sides] and logits.shape == ["batch", 2]
     for size in ((13, 8), (12, 9)):

@@ -390,7 +390,7 @@ def test_facts_that_no_tensor_shows_move_the_logits_if_wrong(order, untold):
     ],
 )
 def test_the_real_shapes_are_timms(name):
-    """Compare with all blocks on the meta device, and one with numbers."""
+    """All blocks are compared on the meta device, and one of them with numbers."""
     untold = dict(rope="indexed") if "rope" in name or "eva02" in name else {}
     with torch.device("meta"):
         theirs = optional.timm().create_model(name)
@@ -436,7 +436,7 @@ def test_packed_patches_are_refused():
 
 
 def rows():
-    """Yield the rows of the table: family, our class, whose it equals, what to know."""
+    """Yield the table's rows: family, our class, libraries that it equals, remark."""
     libraries = {torchvision_small: "torchvision", huggingface_small: "transformers"}
     for family, (becomes, word, models, hugging_face) in LOADS.items():
         builders = {build.func for build in (*models, *(hugging_face or [()])[0])}
@@ -485,7 +485,7 @@ def test_names_of_their_own_files_are_read():
 @pytest.mark.parametrize("class_position", [True, False])
 def test_the_size_of_an_image_that_is_not_square_is_given(class_position):
     theirs = timm_small(img_size=(20, 28), no_embed_class=not class_position)
-    assert_equal(P.copy_of(theirs), theirs)  # 35 patches; 36 is a square
+    assert_equal(P.copy_of(theirs), theirs)  # 35 patches, and not 36, a square
     weights = theirs.state_dict()
     ours = P.model_of(weights, num_heads=2, image_size=(20, 28))
     assert_equal(ours, theirs)
@@ -533,7 +533,8 @@ def test_dinov2s_classifier_is_not_a_head_of_ours():
     ],
 )
 def test_one_tensor_shows_another_model(change, message):
-    weights, (name, tensor) = dict(small().state_dict()), change
+    weights = dict(small().state_dict())
+    (name, tensor) = change
     weights = {n: t for n, t in weights.items() if n != name}
     if tensor is not None:
         weights[name] = tensor

@@ -24,7 +24,8 @@ def test_focus_vit_equals_its_own_graph():
 
     graph = load(focus_vit.focus_file()).graph
     nodes = {node.name: node for node in graph.node}
-    names, end = list(nodes), "/backbone/layernorm/Add_1"
+    names = list(nodes)
+    end = "/backbone/layernorm/Add_1"
 
     def run(nodes, inputs, output):
         """Run a part of the graph with ONNX's own evaluator, in numpy."""

@@ -26,7 +26,7 @@ from vit_steps.variants import VariantVisionTransformer
 AVERAGING = "cluttered-digits-mean"
 DRAWN = "cluttered-digits-drawn"
 NAMES = ["cluttered-digits", DRAWN, AVERAGING, "fashion-mnist"]
-# by people whose digits were not used in any training
+# The people who drew these drew no digit of any training.
 DRAWINGS = Path(__file__).with_name("drawings.json")
 CHANGES = {AVERAGING: {"pooling": "mean"}}
 each_model = pytest.mark.parametrize("name", NAMES)

@@ -306,7 +306,8 @@ def test_an_mlp_without_biases_starts_anew():
 
 
 def test_half_precision_is_near_and_angles_stay_exact():
-    model, images = modern(), torch.randn(2, 3, 64, 64)
+    model = modern()
+    images = torch.randn(2, 3, 64, 64)
     expected = model(images)
     seen = []
     low = copy.deepcopy(model).bfloat16()
@@ -331,7 +332,8 @@ def test_patches_that_change_places_are_seen_through_the_angles_alone():
 
 
 def test_a_traced_model_gives_the_same():
-    model, images = modern(), torch.randn(2, 3, 16, 40)
+    model = modern()
+    images = torch.randn(2, 3, 16, 40)
     traced = torch.fx.symbolic_trace(model)
     torch.testing.assert_close(traced(images), model(images))
 

@@ -25,7 +25,8 @@ def test_timm_and_d2l_hand_out_what_the_book_uses():
 
 
 def test_d2l_leaves_figures_alone(monkeypatch):
-    d2l, changed = optional.d2l(), []
+    d2l = optional.d2l()
+    changed = []
     monkeypatch.setattr(
         d2l.backend_inline, "set_matplotlib_formats", lambda *a: changed.append(a)
     )
@@ -34,6 +35,7 @@ def test_d2l_leaves_figures_alone(monkeypatch):
     assert changed == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "line"),
     [

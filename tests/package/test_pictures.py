@@ -122,7 +122,7 @@ def test_notebook_picture_says_where_its_images_are():
     inside = np.zeros(pixels.shape[:2], bool)
     inside[top:bottom, left:right] = True
     is_red = (pixels == (255, 0, 0)).all(-1)
-    assert not is_red[~inside].any() and is_red[inside].mean() > 0.97  # black spines
+    assert not is_red[~inside].any() and is_red[inside].mean() > 0.97  # not spines
     assert not image["holes"]
     assert (pixels[~inside].min(-1) < 50).sum() > 500, "text and a line"
 

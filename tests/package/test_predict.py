@@ -79,7 +79,8 @@ def test_classes_are_in_the_order_of_their_probabilities():
 
 
 def test_models_that_cannot_answer_are_refused():
-    model, image = draw_at_random(small_vit()).eval(), torch.rand(1, 8, 8)
+    model = draw_at_random(small_vit()).eval()
+    image = torch.rand(1, 8, 8)
     with pytest.raises(ValueError, match="model.preprocessing: got None, expected the"):
         predict(model, image)
     model.preprocessing = KNOWN
@@ -96,7 +97,8 @@ def test_models_that_cannot_answer_are_refused():
 
 
 def test_a_model_whose_answer_would_mean_nothing_is_refused():
-    model, image = small_vit().eval(), torch.rand(1, 8, 8)
+    model = small_vit().eval()
+    image = torch.rand(1, 8, 8)
     model.preprocessing = KNOWN
     with pytest.raises(ValueError, match="model: got a head that is all zero"):
         predict(model, image)
@@ -134,7 +136,8 @@ def test_a_model_is_given_back_as_it_was():
 
 
 def test_a_model_keeps_what_its_data_says(tmp_path):
-    images, path = stripes(), tmp_path / "model.safetensors"
+    images = stripes()
+    path = tmp_path / "model.safetensors"
     train(model := small_vit(), images, QUICK, progress=False)
     assert model.preprocessing is None
     model.save_pretrained(path)
@@ -187,6 +190,7 @@ def python_blocks(page):
     return re.findall(r"```python\n(.*?)```", text, re.S)
 
 
+@pytest.mark.slow
 def test_the_examples_run_and_print_what_they_say(tmp_path):
     examples = python_blocks("book/package/in_use.md")
     assert len(examples) == 4 and examples[0] == python_blocks("README.md")[0]
@@ -259,7 +263,8 @@ def test_the_command_says_what_is_wrong(arguments, sentence, capsys):
 
 
 def test_a_model_that_does_not_know_is_told_by_the_command(tmp_path, capsys):
-    model, path = draw_at_random(small_vit()).eval(), str(tmp_path / "m.safetensors")
+    model = draw_at_random(small_vit()).eval()
+    path = str(tmp_path / "m.safetensors")
     model.save_pretrained(path)
     image = str(tmp_path / "image.png")
     Image.new("L", (9, 9), 77).save(image)

@@ -284,7 +284,8 @@ def test_half_precision_is_loaded_into_float32():
     ids=["nan", "inf", "int8", "meta", "sparse"],
 )
 def test_numbers_that_are_not_finite_floats_are_refused(change, message):
-    model, state_dict = small(), small().state_dict()
+    model = small()
+    state_dict = small().state_dict()
     state_dict["norm.weight"] = change(state_dict["norm.weight"].clone())
     before = copy.deepcopy(model.state_dict())
     with pytest.raises(ValueError, match=f"the weights: .*{message}"):
@@ -570,7 +571,8 @@ def flax_arrays(model):
 
 
 def test_the_papers_own_files_are_read_by_timm(tmp_path):
-    model, path = small(), tmp_path / "ViT-Ti_4.npz"
+    model = small()
+    path = tmp_path / "ViT-Ti_4.npz"
     numpy.savez(path, **flax_arrays(model))
     theirs = timm_small(norm_layer=partial(nn.LayerNorm, eps=1e-6))
     theirs.load_pretrained(str(path))

@@ -55,7 +55,8 @@ def test_both_paths_agree_also_in_what_is_dropped():
     ours = RotaryAttention(24, 3, attn_drop_rate=0.3, proj_bias=False, **norms)
     draw_at_random(ours)
     assert ours.proj.bias is None
-    x, angles = torch.randn(2, 6, 24), rope_angles((2, 3), 8)
+    x = torch.randn(2, 6, 24)
+    angles = rope_angles((2, 3), 8)
     output, weights = ours.eval()(x, need_weights=True, angles=angles)
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(2, 3, 6))
     fused, none = ours(x, angles=angles)
@@ -72,12 +73,14 @@ def test_values_are_not_turned():
     ours = draw_at_random(RotaryAttention(24, 3))
     ours.qkv.weight.data[:24] = 0
     ours.qkv.bias.data[:24] = 0
-    x, angles = torch.randn(2, 6, 24), rope_angles((2, 3), 8)
+    x = torch.randn(2, 6, 24)
+    angles = rope_angles((2, 3), 8)
     torch.testing.assert_close(ours(x, angles=angles), ours(x))
 
 
 def test_norms_bound_the_scores_however_large_the_weights_grow():
-    x, angles = 100 * torch.randn(2, 6, 24), rope_angles((2, 3), 8)
+    x = 100 * torch.randn(2, 6, 24)
+    angles = rope_angles((2, 3), 8)
     ours = draw_at_random(
         RotaryAttention(24, 3, q_norm=nn.RMSNorm(8), k_norm=nn.RMSNorm(8))
     )

@@ -111,7 +111,8 @@ def test_the_comparison_tells_a_mask_from_none_and_a_bias_from_its_mirror_image(
     images = torch.randn(2, 3, 32, 32)
     right = ours.eval()(images)
     block = ours.layers[0].blocks[1]
-    mask, block.mask = block.mask, None
+    mask = block.mask
+    block.mask = None
     assert (ours(images) - right).abs().max() > 0.01 * right.abs().max()
     block.mask = mask
     block.attn.relative_position_index = block.attn.relative_position_index.T

@@ -181,6 +181,7 @@ def test_what_is_kept_without_a_model_is_said_and_makes_one(tmp_path, capsys):
     assert VisionTransformer.from_pretrained(model).config.depth == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT")
 @pytest.mark.parametrize("kept", [True, False], ids=["checkpoint", "none"])
 def test_ctrl_c_says_how_to_go_on(tmp_path, kept):

@@ -90,7 +90,8 @@ def test_what_decays_is_what_timm_lets_decay():
 
 
 def test_a_step_is_gradient_descent_written_out():
-    model, (images, labels) = draw_at_random(small_vit(), 0.3), stripes().train[:5]
+    model = draw_at_random(small_vit(), 0.3)
+    (images, labels) = stripes().train[:5]
     before = {n: p.detach().clone() for n, p in model.named_parameters()}
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loss = train_step(model, optimizer, images, labels, 0.2, clip_norm=0.01)
@@ -122,7 +123,8 @@ def test_a_step_without_clipping_follows_the_whole_gradient():
 
 @pytest.mark.parametrize("spoilt", ["loss", "gradient"])
 def test_a_step_that_is_not_finite_changes_nothing(spoilt):
-    model, (images, labels) = draw_at_random(small_vit()), stripes().train[:5]
+    model = draw_at_random(small_vit())
+    (images, labels) = stripes().train[:5]
     before = {n: p.detach().clone() for n, p in model.state_dict().items()}
     if spoilt == "loss":
         images = images * math.inf
@@ -149,7 +151,8 @@ class CountWaits(TorchDispatchMode):
 
 
 def test_a_step_waits_once():
-    model, (images, labels) = small_vit(), stripes().train[:5]
+    model = small_vit()
+    (images, labels) = stripes().train[:5]
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     with CountWaits() as waits:
         train_step(model, optimizer, images, labels, clip_norm=1.0)
@@ -233,7 +236,8 @@ def test_mixed_targets_are_shares_of_two_classes(mixup, cutmix):
 
 
 def test_it_starts_at_ln_k_and_learns():
-    model, data = small_vit(), stripes(96)
+    model = small_vit()
+    data = stripes(96)
     assert evaluate(model, data.train).loss == pytest.approx(math.log(3), abs=1e-6)
     config = TrainConfig(epochs=30, batch_size=8, lr=5e-3, label_smoothing=0.0)
     history = train(model, data, config, progress=False)
@@ -305,7 +309,8 @@ def test_autocast_computes_in_bfloat16_and_keeps_float32():
 
 
 def test_the_average_is_the_exponential_moving_average():
-    model, seen = small_vit(), []
+    model = small_vit()
+    seen = []
     config = replace(QUICK, epochs=5, batch_size=24, ema_decay=0.7)
 
     def remember(_):
@@ -322,7 +327,8 @@ def test_the_average_is_the_exponential_moving_average():
 
 @pytest.mark.parametrize("warmup_epochs, steps", [(0.5, 2), (1.5, 5), (99.0, 5)])
 def test_a_warm_up_takes_at_most_half_of_the_training(warmup_epochs, steps):
-    rates, step = [], training.train_step
+    rates = []
+    step = training.train_step
 
     def remember(model, optimizer, *arguments, **options):
         rates.append(optimizer.param_groups[0]["lr"])
@@ -368,7 +374,8 @@ def stop_after(epochs):
     "change", [{}, {"ema_decay": 0.9, "mixup": 0.5}], ids=["plain", "ema-mixup"]
 )
 def test_a_resumed_training_ends_as_an_unbroken_one(tmp_path, epochs_before, change):
-    config, path = replace(QUICK, **change), tmp_path / "state.safetensors"
+    config = replace(QUICK, **change)
+    path = tmp_path / "state.safetensors"
     unbroken = small_vit(drop_rate=0.1)
     whole = train(unbroken, stripes(), config, progress=False)
     with pytest.raises(Stop):
@@ -391,7 +398,8 @@ def test_a_training_killed_at_any_moment_goes_on_to_the_same_weights(tmp_path):
         return [tmp_path / f"{name}.safetensors", tmp_path / f"{name}-end.safetensors"]
 
     def begin(files):
-        program, printed = "tests.package.small_training", tmp_path / "printed.txt"
+        program = "tests.package.small_training"
+        printed = tmp_path / "printed.txt"
         return start(program, files, ROOT, os.environ, printed)
 
     unbroken, (state, broken_end) = files("unbroken"), files("broken")
@@ -512,7 +520,8 @@ LIES_OF_A_STATE = {
 
 @pytest.mark.parametrize("lie", LIES_OF_A_STATE)
 def test_a_state_that_lies_is_refused_and_model_and_file_are_kept(tmp_path, lie):
-    path, model = tmp_path / "state.safetensors", small_vit()
+    path = tmp_path / "state.safetensors"
+    model = small_vit()
     weights_after(checkpoint=path)
     tensors, about = read_checkpoint(path)
     LIES_OF_A_STATE[lie](tensors, about)
@@ -554,7 +563,8 @@ def test_where_no_checkpoint_can_be_written_no_step_is_taken(tmp_path, monkeypat
 
 
 def test_a_loss_that_is_not_finite_keeps_the_last_checkpoint(tmp_path):
-    path, model = tmp_path / "state.safetensors", small_vit()
+    path = tmp_path / "state.safetensors"
+    model = small_vit()
 
     def poison(history):
         if len(history.epochs) == 2:
@@ -602,7 +612,8 @@ def with_labels(labels):
 def test_data_that_does_not_fit_is_refused_and_nothing_is_written(
     tmp_path, data, match
 ):
-    path, model = tmp_path / "state.safetensors", small_vit()
+    path = tmp_path / "state.safetensors"
+    model = small_vit()
     before = {n: w.clone() for n, w in model.state_dict().items()}
     with pytest.raises(ValueError, match=match):
         train(model, data, QUICK, path, progress=False)
@@ -692,7 +703,7 @@ def test_the_learning_rate_stays_at_zero_after_the_last_step(step):
 
 
 class Labelled(Dataset):
-    """Images with what a data set of one's own may have: labels and a transform."""
+    """Images with labels and a transform, as a reader's own data set may have them."""
 
     def __init__(self, images, labels, transform=None, preprocessing=None):
         self.images, self.labels, self.transform = images, labels, transform
@@ -746,7 +757,7 @@ def test_a_training_that_breaks_off_leaves_the_model_in_evaluation_mode():
 def test_random_augmentation_leaves_the_callers_numbers_alone():
     data = labelled(transform=lambda image: image + torch.rand(()))
     state = torch.get_rng_state()
-    evaluated = torch.empty((), dtype=torch.int64).random_()  # of the last loader
+    evaluated = torch.empty((), dtype=torch.int64).random_()  # the loader's seed
     torch.set_rng_state(state)
     model = small_vit()
     torch.set_rng_state(state)

@@ -42,7 +42,8 @@ def held_by_autograd(model, images, autocast):
 def test_activations_are_what_autograd_keeps(autocast):
     # with fewer tokens a CPU computes attention in bfloat16 without the fused kernel
     config = replace(SMALL, patch_size=2) if autocast else SMALL
-    model, batch_size = VisionTransformer(config), 6
+    model = VisionTransformer(config)
+    batch_size = 6
     held = held_by_autograd(model, torch.rand(batch_size, 3, 64, 64), autocast)
     memory = training_memory(config, batch_size, autocast=autocast)
     copies = memory.weights - 4 * config.cost().parameters
@@ -129,7 +130,8 @@ def test_the_papers_arithmetic():
 
 
 def test_seconds_are_flop_over_speed():
-    config, tpu = ViTConfig.base(), ACCELERATORS["TPU v3 core"]
+    config = ViTConfig.base()
+    tpu = ACCELERATORS["TPU v3 core"]
     one = training_seconds(config, 1e6, tpu, utilization=0.5)
     assert one == pytest.approx(1e6 * training_flops(config) / (61.5e12 * 0.5))
     assert training_seconds(config, 1e6, tpu, 8, 0.5) == pytest.approx(one / 8)

@@ -29,7 +29,8 @@ SIZES = dict(
     depth=3,
     num_heads=2,
 )
-GRID, N = (4, 2), 8
+GRID = (4, 2)
+N = 8
 
 
 def variant(**choices):
@@ -129,7 +130,8 @@ def explicit_attention(model):
 
 @every_model
 def test_a_saved_model_is_loaded_unchanged(build, prefix, speaks, tmp_path):
-    model, path = draw_at_random(build()).eval(), tmp_path / "model.safetensors"
+    model = draw_at_random(build()).eval()
+    path = tmp_path / "model.safetensors"
     model.save_pretrained(path)
     back = type(model).from_pretrained(path)
     assert type(back) is type(model) and back.config == model.config
@@ -157,7 +159,7 @@ def test_with_one_seed_all_start_with_the_same_blocks(build, prefix, speaks):
     model = build()
     ours, theirs = model.state_dict(), expected.state_dict()
     parts = ["patch_embed.proj.weight"]
-    if "blocks.0.mlp.fc1.bias" in ours:  # neither gated nor without biases
+    if "blocks.0.mlp.fc1.bias" in ours:  # an ordinary MLP
         parts = [name for name in theirs if name.startswith(("patch_embed", "blocks"))]
     for name in {*parts} & ours.keys():
         torch.testing.assert_close(ours[name], theirs[name])
@@ -176,7 +178,8 @@ def test_a_deletion_curve_takes_an_order_of_the_patches(build, prefix, speaks):
 
 @every_model
 def test_features_are_the_class_token_or_the_mean_of_the_patches(build, prefix, speaks):
-    model, images = draw_at_random(build()).eval(), torch.rand(3, 3, 12, 8)
+    model = draw_at_random(build()).eval()
+    images = torch.rand(3, 3, 12, 8)
     with torch.no_grad():
         tokens, _ = model.encode(images)
     mean = extract_features(model, images, pool="mean")
@@ -219,7 +222,8 @@ def test_a_map_needs_a_class_token_and_a_patch(prefix):
 
 @every_model
 def test_compiles_whole(build, prefix, speaks):
-    model, images = draw_at_random(build()).eval(), torch.rand(2, 3, 12, 8)
+    model = draw_at_random(build()).eval()
+    images = torch.rand(2, 3, 12, 8)
     torch.compiler.reset()  # one class is compiled for many configurations
     compiled = torch.compile(model, fullgraph=True, backend="eager")
     torch.testing.assert_close(compiled(images), model(images))

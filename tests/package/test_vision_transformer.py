@@ -532,7 +532,8 @@ def test_a_wrong_eps_is_refused(wrong):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_a_saved_model_is_loaded_unchanged(tmp_path, dtype):
-    model, path = small(layer_scale=0.1, norm_eps=1e-5), tmp_path / "m.safetensors"
+    model = small(layer_scale=0.1, norm_eps=1e-5)
+    path = tmp_path / "m.safetensors"
     model.train().save_pretrained(path, dtype, data="x", seconds=3)
     back = VisionTransformer.from_pretrained(path)
     assert back.config == model.config and hash(back.config) == hash(model.config)

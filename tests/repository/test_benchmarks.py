@@ -29,7 +29,8 @@ def test_all_of_our_architecture_give_our_logits():
 
 
 def test_the_floor_multiplies_what_the_cost_counts(monkeypatch):
-    config, counted = ViTConfig(32, 8, embed_dim=24, depth=3, num_heads=2), 0
+    config = ViTConfig(32, 8, embed_dim=24, depth=3, num_heads=2)
+    counted = 0
     multiply = matrix_products(config, 1, "cpu", torch.float32)
     matmul = torch.matmul
 
@@ -80,7 +81,8 @@ def test_ratios_are_taken_within_rounds():
 
 
 def test_the_interval_holds_the_true_median_as_often_as_it_says():
-    generator, held = random.Random(0), 0
+    generator = random.Random(0)
+    held = 0
     for _ in range(400):
         ratios = [generator.lognormvariate(0.0, 0.3) for _ in range(25)]
         one = ratio(ratios, [1.0] * 25)

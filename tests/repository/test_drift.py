@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import shutil
-from collections import defaultdict
+from collections import Counter
 from itertools import chain
 from pathlib import Path
 
@@ -90,61 +90,50 @@ def test_same_does_not_choose_between_two_definitions(chapter):
     assert chapter.read_bytes() == before
 
 
-# The names that chapters teach from modules that vit_steps itself does not import.
-TAUGHT_BY_MODULE = {
-    "training": [
-        "TrainConfig",
-        "learning_rate",
-        "parameter_groups",
-        "train_step",
-        "evaluate",
-        "Batches",
-        "train",
+# The definitions of the package that each chapter and side road teaches.
+TAUGHT = {
+    "01_why_patches": ["patch_grid", "token_count", "AttentionCost", "attention_cost"],
+    "02_patch_embedding": ["patchify", "unpatchify", "PatchEmbedding"],
+    "03_class_token_and_position": [
+        "learned_position_embedding",
+        "prepend_tokens",
+        "ViTEmbedding",
+        "sincos_position_embedding",
     ],
-    "attention_maps": [
+    "04_scaled_dot_product_attention": ["scaled_dot_product_attention"],
+    "05_multi_head_attention": ["MultiHeadAttention"],
+    "06_encoder_block": ["MLP", "EncoderBlock"],
+    "07_vision_transformer": ["ViTConfig", "VisionTransformer"],
+    "08_training": ["learning_rate", "parameter_groups", "evaluate"],
+    "09_attention_maps": [
         "class_token_attention",
         "class_token_to_patches",
-        "attention_rollout",
-        "attention_distance",
-        "uniform_distance",
-        "position_similarity",
-        "patch_filters",
-        "patch_brightness",
+        "as_shares",
         "mass_inside",
+        "patch_brightness",
+        "attention_rollout",
         "mask_patches",
         "DeletionCurve",
         "deletion_curve",
     ],
-    "pretrained": [
-        "load_weights",
-        "extract_features",
+    "10_pretrained_weights": [
         "WeightsMismatch",
+        "load_weights",
         "Difference",
         "first_difference",
+        "interpolate_position_embedding",
+        "extract_features",
     ],
-    "quick": [
-        "overfit_one_batch",
-        "batch_effect",
-        "repeat_effect",
-        "order_effect",
-        "shuffle_patches",
-        "silent_parameters",
-        "shared_parameters",
-    ],
-    "distributed": ["BatchShares", "data_parallel", "shard", "train_together"],
-    "training_cost": [
-        "Accelerator",
+    "11_speed": [
         "TrainingMemory",
         "activation_bytes",
         "training_memory",
+        "Accelerator",
         "training_flops",
         "training_seconds",
     ],
-    "variants": [
-        "DistilledConfig",
-        "DistilledVisionTransformer",
-        "hard_distillation_loss",
-        "soft_distillation_loss",
+    "12_scale": ["BatchShares", "data_parallel", "train_together", "shard"],
+    "13_swin_and_deit": [
         "window_partition",
         "window_reverse",
         "relative_position_index",
@@ -153,52 +142,46 @@ TAUGHT_BY_MODULE = {
         "SwinBlock",
         "PatchMerging",
         "SwinConfig",
-        "swin_stage",
         "SwinPatches",
+        "swin_stage",
         "SwinTransformer",
-        "rope_angles",
-        "apply_rope",
-        "RotaryAttention",
-        "GatedMLP",
+        "DistilledConfig",
+        "DistilledVisionTransformer",
+        "hard_distillation_loss",
+        "soft_distillation_loss",
     ],
+    "14_bug_clinic": [
+        "overfit_one_batch",
+        "batch_effect",
+        "repeat_effect",
+        "order_effect",
+        "shuffle_patches",
+        "silent_parameters",
+        "shared_parameters",
+    ],
+    "15_a_vit_of_2026": ["rope_angles", "apply_rope", "RotaryAttention", "GatedMLP"],
+    "dropping_branches": ["DropPath", "LayerScale"],
+    "more_maps": [
+        "attention_distance",
+        "uniform_distance",
+        "patch_distances",
+        "position_similarity",
+        "patch_filters",
+    ],
+    "the_training_loop": ["TrainConfig", "Batches", "train_step", "train"],
+    "what_a_model_costs": ["Step", "ModelCost", "model_cost"],
 }
 
 
 def test_each_public_name_is_taught_in_exactly_one_chapter_or_side_road():
-    taught = defaultdict(list)
+    public = {name for name in package_definitions() if not name.startswith("_")}
+    taught, times = {}, Counter()
     for path in [*CHAPTERS, *SIDE_ROADS]:
-        for name, _ in defined_in(path):
-            taught[name].append(path.stem)
-    names = [*vit_steps.__all__, *chain(*TAUGHT_BY_MODULE.values())]
-    assert {n: taught[n] for n in names if len(taught[n]) != 1} == {}
-    twice = {n: where for n, where in taught.items() if len(where) > 1}
-    assert twice == {}, "import it, or give what is done by hand its own name"
-
-
-def test_a_module_is_taught_in_the_chapter_of_its_topic():
-    home = {path.stem[3:]: path.stem[:2] for path in CHAPTERS} | {
-        "cost": "01",
-        "sizes": "01",
-        "embedding": "03",
-        "attention": "05",
-        "encoder": "06",
-        "pretrained": "10",
-        "training_cost": "11",
-        "distributed": "12",
-        "variants": "13",
-        "quick": "14",
-    }
-    elsewhere = {
-        "scaled_dot_product_attention": ["04"],
-        "interpolate_position_embedding": ["10"],  # where it is first needed
-        "rope_angles": ["15"],
-        "apply_rope": ["15"],
-        "RotaryAttention": ["15"],
-        "GatedMLP": ["15"],
-    }
-    chapter = {n: p.stem[:2] for p in CHAPTERS for n, _ in defined_in(p)}
-    for name, thing in public_things():
-        module = thing.__module__.split(".")[1]
-        if name in chapter:  # other names are taught in a side road, or not at all
-            expected = elsewhere.get(name, [home.get(module)])
-            assert chapter[name] in expected, f"{name}: name {module}'s chapter here"
+        names = [name for name, _ in defined_in(path)]
+        times.update(names)
+        if public & set(names):
+            taught[path.stem] = public & set(names)
+    assert taught == {where: set(names) for where, names in TAUGHT.items()}
+    assert set(vit_steps.__all__) <= set(chain(*TAUGHT.values()))
+    twice = [name for name, number in times.items() if number > 1]
+    assert not twice, "import it, or give what is done by hand its own name"

@@ -31,7 +31,7 @@ BRINGS = {
 
 
 def test_import_brings_torch_and_nothing_heavier():
-    """Each package is imported after those before it, on which it may stand."""
+    """Each package is imported after those before it, which it may import."""
     code = f"""
 import sys, torch
 for package in {list(BRINGS)}:

@@ -132,7 +132,9 @@ def source_of(path):
 
 def unimported(source, modules):
     """Return those of the modules that this source uses without importing them."""
-    tree, called, imported = ast.parse(source), {}, set()
+    tree = ast.parse(source)
+    called = {}
+    imported = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:

@@ -11,7 +11,7 @@ from book._extensions.folding import FOLDED_WHOLE
 from tests.conftest import CHAPTERS, ROOT, SIDE_ROADS, code_cells, read, tags
 
 LONGEST = 50
-AN_HOUR = 60  # for what comes when the model is built, from chapter 8 on
+AN_HOUR = 60  # from chapter 8 on, when the model is built
 
 
 def markdown(source):

@@ -18,15 +18,15 @@ FILES = [
     and path not in (HERE, TESTS / "patience.py")
 ]
 WAITING = {"await_reply", "communicate", "join", "poll", "wait", "wait_for", "run"}
-# Calls that have a time of their own; where a page is resized, contents slide in.
+# Calls that set a time; after a resize the tests wait until the contents slid in.
 TIMED = {"set_default_timeout", "set_viewport_size", "wait_for_timeout"}
-PATIENCE = {"SECONDS", "MILLISECONDS", "timeout"}  # timeout is an argument
+PATIENCE = {"SECONDS", "MILLISECONDS", "timeout"}  # timeout is handed on
 CLOCKS = {"monotonic", "perf_counter", "time"}
 # Files that need limits of their own, with these limits.
 OF_THEIR_OWN = {
-    "tests/forked/process.py": {"timeout=0"},  # whether it has ended already
+    "tests/forked/process.py": {"timeout=0"},  # asks whether it has ended already
     "tests/repository/colab/session.py": {"timeout=CELL_SECONDS"},  # twenty minutes
-    "tests/site/visit.py": {"tab.set_viewport_size(size)"},  # and ends what slides
+    "tests/site/visit.py": {"tab.set_viewport_size(size)"},  # waits for contents
 }
 
 

@@ -1,5 +1,6 @@
 """Test that the chapters still have what the slides show of them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,11 @@ def test_a_deck_shows_what_is_in_its_chapter(name):
     assert {kind for slide in DECKS[name] for kind in slide} == set(KINDS)
     pages = text.split("\n---\n")[1:]
     assert len(pages) == len(DECKS[name]) + 2, "a title before them, the sources after"
-    assert all(page.count("<!--\n") == 1 for page in pages[:-1]), "notes on each"
+    notes = [re.findall(r"<!--\n(.*?)\n-->", page, re.DOTALL) for page in pages[:-1]]
+    assert all(len(found) == 1 and len(found[0]) > 20 for found in notes), "on each"
+    for (said,) in notes:
+        paragraphs = said.split("\n\n")
+        assert len(set(paragraphs)) == len(paragraphs), "nothing is said twice"
     assert all(figure.alt and figure.caption for figure in deck.figures)
     assert text.count("<img") == len(deck.figures)
     [bet] = [page for page in pages if " options -->" in page]

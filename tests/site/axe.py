@@ -100,7 +100,7 @@ def prepare(tab):
 def find(tab, size, theme):
     """Return what all rules find at one size of the window and in one theme."""
     resize(tab, size)
-    tab.evaluate(TWO_FRAMES)  # the page's own scripts have seen the size by then
+    tab.evaluate(TWO_FRAMES)  # for the page's own scripts to notice the size
     rules = {rule: {"enabled": True} for rule in MORE}
     rules["target-size"] = {"enabled": size is PHONE}
     show(tab, theme)

@@ -68,7 +68,7 @@ def browser(request, browser_with):
 
 @pytest.fixture(scope="package")
 def kept_visit(browser):
-    """Return a function from options of a context to a tab that tests share."""
+    """Return a function that gives tests a shared tab for each set of options."""
     kept = {}
 
     def visit_with(**options):

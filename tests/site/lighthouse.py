@@ -58,7 +58,8 @@ def main(pages):
         sys.exit("Stopped: npx is needed, which comes with Node.js 22 or newer.")
     if not (HTML / "index.html").exists():
         sys.exit("Stopped: the book is not built yet: make book")
-    table, failed = {}, False
+    table = {}
+    failed = False
     print(f"{'page':55}" + "".join(f"{name:>16}" for name in CATEGORIES))
     with served(HTML) as site:
         for page in pages:

@@ -37,7 +37,7 @@ def test_axe_finds_nothing_in_a_listing(tab, page):
 
 @pytest.mark.parametrize("part", ["main p", "main a", "footer *"])
 def test_axe_sees_a_colour_that_is_too_pale(tab, part):
-    """Even though axe checks only one element of each kind."""
+    """This holds although axe checks only one element of each kind."""
     tab.goto((HTML / "notebooks/05_multi_head_attention.html").as_uri())
     tab.add_style_tag(content=f"{part}:last-child {{ color: #aaa !important }}")
     axe.prepare(tab)

@@ -13,7 +13,8 @@ from tests.site.test_fonts import FONTS, characters
 from tests.site.test_pages import HTML, SOURCES
 from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, resize, too_wide
 
-LEAST, MEGABYTE = 100_000, 1_000_000  # the fonts alone are more than the least
+MEGABYTE = 1_000_000
+LEAST = 100_000  # bytes of a page; the fonts alone have more
 
 WATCH_SHIFTS = """
     window.shifts = [];
@@ -173,7 +174,7 @@ def test_the_lit_part_is_told_apart_without_its_colour(opened):
 # Tests that change the page come last
 
 
-# Each theme begins with the size that the page has then, and axe with the last of both.
+# To save a resize, dark begins with the last size of light, and axe with dark's.
 SIZES = {"light": (WIDE, PHONE, NARROWEST), "dark": (NARROWEST, WIDE, PHONE)}
 
 

@@ -371,7 +371,7 @@ def test_arrow_keys_choose_a_patch_that_asks(open_page, numbers):
     before = shown(tab)
     tab.locator(CANVAS).focus()
     for key in ("ArrowUp", "ArrowUp", "ArrowLeft", "ArrowLeft"):
-        tab.keyboard.press(key)  # the first shows the patch that asked in the film
+        tab.keyboard.press(key)  # the first key shows the query of the film
     assert said(tab) == sentence(numbers, EYE - 16 - 2)
     assert np.abs(shown(tab) - before).mean() > 1
     for _ in range(3):
@@ -389,13 +389,13 @@ def test_arrow_keys_choose_a_patch_that_asks(open_page, numbers):
 
 
 def middle(tab, patch, below=False):
-    """Return the middle of a patch in CSS pixels; below: of its colour."""
+    """Return the middle of a patch, or of its colour ``below``, in CSS pixels."""
     box = tab.locator(CANVAS).bounding_box()
     columns, gap = (6, 8) if box["width"] >= 560 else (3, 16)
     side = (1372 - (columns - 1) * gap) / columns
     photo, row, column = patch // N, patch % N // 16, patch % 16
     x, y = photo % columns * (side + gap), photo // columns * (side + gap)
-    if below:  # all six in a row
+    if below:  # the six pictures of colours are in a row
         side, y = (1372 - 5 * gap) / 6, 6 // columns * (side + gap)
         x = photo * (side + gap)
     scale = box["width"] / 1372
@@ -409,7 +409,7 @@ def middle(tab, patch, below=False):
 def test_a_pointer_chooses_a_patch_in_photograph_and_colours(open_page, numbers, below):
     tab = at_rest(open_page)
     before = shown(tab)
-    patch = 4 * N + 5 * 16 + 7  # in the coffee
+    patch = 4 * N + 5 * 16 + 7  # a patch of the coffee
     tab.mouse.move(*middle(tab, patch, below))
     assert said(tab) == sentence(numbers, patch)
     assert np.abs(shown(tab) - before).mean() > 1

@@ -337,7 +337,7 @@ def test_one_switch_shows_all_code_and_the_next_page_opens_alike(chapter, site):
         assert is_seen(chapter, CHECK) is shown
 
 
-# Finds headings and figures on which code lies, by their first words.
+# Finds headings and figures that code covers, by their first words.
 COVERED = """() => {
     const seen = (place) => [...document.querySelectorAll(`.bd-article ${place}`)]
         .filter(one => one.checkVisibility());
@@ -351,6 +351,7 @@ COVERED = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_code_that_is_shown_covers_no_heading_and_no_figure(visits, site):
     tab = visits(alone=True).tab
     tab.goto(f"{site}{CHAPTER}.html")

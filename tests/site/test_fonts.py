@@ -100,7 +100,7 @@ LARGE = {"lg", "solid", "brands"}  # how an icon is shown, and not which
 
 
 def test_every_icon_that_the_pages_show_is_in_their_font():
-    """Whoever shows another adds its name in book/fonts.py, and runs `make fonts`."""
+    """To show another, add its name in book/fonts.py and run `make fonts`."""
     shown = {
         name
         for page in HTML.rglob("*.html")

@@ -121,6 +121,7 @@ def test_kernels_are_made_from_their_source():
     assert written == lab_kernels.kernels_script()
 
 
+@pytest.mark.slow
 def test_accuracies_are_measured():
     written = content_of("trained")["measured"]
     found = lab.measure(trained(), CARD["mean"], CARD["std"])
@@ -269,7 +270,8 @@ def in_pytorch(model, images):
         tokens, weights = model.encode(inputs, need_weights=True)
         logits = model.head(tokens[:, 0])
         rollout = class_token_to_patches(attention_rollout(weights))
-        x, said = model.embed(inputs), []
+        x = model.embed(inputs)
+        said = []
         for block in model.blocks:
             x, _ = block(x)
             said.append(model.head(model.norm(x)[:, 0]))
@@ -391,7 +393,8 @@ def test_every_step_is_pytorchs(page):
             "embed": x[0],
         }
         for index, block in enumerate(model.blocks):
-            name, normed = f"blocks.{index}", block.norm1(x)
+            name = f"blocks.{index}"
+            normed = block.norm1(x)
             expected[f"{name}.norm1"] = normed[0]
             attended, weights = block.attn(normed, need_weights=True)
             expected[f"{name}.attn.weights"] = weights[0]
@@ -710,7 +713,7 @@ def test_ten_digits_are_recognised_and_shuffling_costs_some(fresh):
     assert 2 <= wrong <= 8
     another = look.get_by_role("button", name="Another piece")
     look.get_by_label("Background").select_option("none")
-    assert another.is_disabled()  # black has no other piece
+    assert another.is_disabled()  # black is the same everywhere
     look.get_by_label("Background").select_option("grass")
     assert another.is_enabled()
 
@@ -743,7 +746,8 @@ def test_a_switch_tips_the_answer_of_the_scene_it_opens_with(fresh):
 
 def test_a_drag_writes_into_what_is_there_and_its_bars_wait_for_nothing(fresh):
     look = panel(fresh, "attention")
-    handle, bar = look.locator(".vl-handle"), look.locator(".vl-bars .vl-bar").first
+    handle = look.locator(".vl-handle")
+    bar = look.locator(".vl-bars .vl-bar").first
     handle.press("ArrowLeft")  # now there is a previous answer
     look.evaluate(
         """stage => {
@@ -907,7 +911,7 @@ def test_patches_vote_when_they_are_asked_to(fresh):
     look.get_by_label("votes").check()
     words = look.locator(".vl-looks")
     expect(words).to_contain_text("The second model says 5")
-    assert [url.split("/")[-1] for url in asked] == ["averaging.js"]  # and not before
+    assert [url.split("/")[-1] for url in asked] == ["averaging.js"]  # not earlier
     # "even patches of the background": most of the 48 beside the digit agree
     assert int(re.search(r"(\d+) vote for 5", words.inner_text())[1]) > 50
     voted = fresh.evaluate(BOARD)
@@ -935,9 +939,11 @@ def test_patches_vote_when_they_are_asked_to(fresh):
 
 
 def test_the_last_word_on_votes_counts_while_their_model_is_on_its_way(fresh):
-    look, held = panel(fresh, "attention"), []
+    look = panel(fresh, "attention")
+    held = []
     fresh.route("**/averaging.js", lambda route: held.append(route))
-    votes, words = look.get_by_label("votes"), look.locator(".vl-looks")
+    votes = look.get_by_label("votes")
+    words = look.locator(".vl-looks")
     with fresh.expect_request("**/averaging.js"):
         votes.check()
     look.get_by_role("button", name="block 0, head 0:").hover()
@@ -1046,7 +1052,7 @@ def test_panel_works_inside_a_chapter(browser, site, chapter):
 
 
 def state_in(tab):
-    """The state in the address, which is written 0.3 s after a change is drawn."""
+    """Return the state in the address, written 0.3 s after a change is drawn."""
     drawn(tab)
     rest(tab, 400)
     return tab.evaluate("location.hash")
@@ -1267,13 +1273,13 @@ def test_shuffled_patches_lie_where_the_model_believes_them_to_be(fresh):
         look.get_by_label(label, exact=True).uncheck()
     before = cells_of(fresh)
     look.get_by_label("shuffle the positions").check()
-    rest(fresh, 900)  # until they have arrived
+    rest(fresh, 900)  # until the pieces have arrived
     after = cells_of(fresh)
     places = torch.tensor(content_of("trained")["permutation"])
     assert (after[places] - before).abs().max() <= 12
     assert (after - before).abs().max() > 60
     expect(look.locator(".vl-looks")).to_contain_text("where the model believes")
-    # what lies at the pointer asks, and a piece of the box drags it
+    # the pointer makes the piece below it the query, and drags the box by any piece
     place = next(p for p in range(64) if places[p] != p)
     x, y = patch_at(fresh, *divmod(places[place].item(), 8))
     fresh.mouse.move(x, y)
@@ -1435,6 +1441,8 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
     look.get_by_role("switch", name="block 3, head 1").tap()
     drawn(tab)
     assert "1 of 16 heads off" in look.inner_text()
+    draw = look.get_by_role("button", name="Draw", exact=True).bounding_box()
+    assert draw["y"] < look.locator(".vl-answers").bounding_box()["y"]
     maps = look.locator("table.vl-maps").bounding_box()  # numbers are below
     inside = look.locator(".vl-inside").bounding_box()
     assert 0 <= inside["y"] - maps["y"] - maps["height"] <= 60
@@ -1653,7 +1661,7 @@ def test_the_tensor_travels_to_the_next_stop_and_nowhere_else(page):
             seen.append(name)
         before = page.evaluate("journeys")
         page.wait_for_function("document.querySelector('.vl-traveller').hidden")
-    # the tensor does not travel to stops whose input is not the stop before
+    # a tensor travels to a stop only if the stop before is its input
     assert seen == [
         "Class token in front",
         "LayerNorm",
@@ -1739,7 +1747,7 @@ def test_what_is_out_of_sight_waits(browser, site):
     before, forwards = page.evaluate(picture), page.evaluate("blocks / 4")
     page.evaluate("for (const left of [0, 2, 4]) vitLab.source.move(16, left)")
     drawn(page)
-    assert page.evaluate("blocks / 4") == forwards + 1  # not three
+    assert page.evaluate("blocks / 4") == forwards + 1  # one pass for three moves
     assert page.evaluate(picture) == before
     walk.scroll_into_view_if_needed()
     drawn(page)
@@ -1793,7 +1801,8 @@ def test_a_finger_drags_the_digit_on_a_phone(browser, site):
 
 
 def test_lab_opens_from_a_folder_without_a_request(browser):
-    tab, requests = browser.new_page(), []
+    tab = browser.new_page()
+    requests = []
     tab.on("request", lambda request: requests.append(request.url))
     tab.goto((ROOT / "_build" / "html" / PAGE).as_uri())
     open_all(tab)

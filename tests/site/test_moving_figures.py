@@ -215,7 +215,6 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "position_similarity": "2-D",
     "asking_patch": "Backdrop",
     "residual_stream": "Back",  # it opens at its last step
-    "data_flow": "Back",  # so does this
     "resized_positions": "Back",  # it opens two steps before its last
     "made_of": "Image 0 alone",
 }
@@ -228,7 +227,8 @@ def named(figure):
 @pytest.fixture(scope="module", params=CHAPTERS)
 def calm(request, kept_visit, figures):
     """A figure and its name, for a reader who wants no motion."""
-    one, name = kept_visit(reduced_motion="reduce"), request.param
+    one = kept_visit(reduced_motion="reduce")
+    name = request.param
     yield figure_in(one.tab, f"{figures}{name}.html", name), name
     assert one.errors == []
 
@@ -373,8 +373,7 @@ def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
     assert slider.get_attribute("aria-valuetext") == before
     slider.scroll_into_view_if_needed()
     x, y = middle(slider.bounding_box())
-    at_right_end = name in ("residual_stream", "data_flow")
-    aside = -90 if at_right_end else 90
+    aside = -90 if name == "residual_stream" else 90  # it begins at its right end
     assert not drag_by_finger(figure, (x, y), (x + aside, y - 20))
     assert slider.get_attribute("aria-valuetext") != before
 
@@ -577,6 +576,10 @@ def shown_patches(figure, name):
     )
 
 
+def after(count):
+    return f"after {count} block{'s' * (count != 1)}"
+
+
 def test_the_cat_shows_what_each_block_leaves_of_its_tokens(visit):
     from book.drawings.residual_stream import BLOCKS, LEFT, STACKS, WIDE, stacks
 
@@ -587,7 +590,7 @@ def test_the_cat_shows_what_each_block_leaves_of_its_tokens(visit):
     figure.page.keyboard.press("Home")
     for block in range(BLOCKS + 1):
         parts = drawn(figure)
-        assert parts["block"]["text"] == f"after block {block}"
+        assert parts["block"]["text"] == after(block)
         for name in STACKS:
             stack = stacks()[name]
             assert shown_patches(figure, name) == stack.answers[block]
@@ -621,22 +624,22 @@ def test_the_stream_is_played_from_the_start_and_dragged(visit):
     time_stands(figure.page)
     press(figure, "Play")
     for block in (0, 1, 2):
-        assert written(figure, "block") == f"after block {block}"
+        assert written(figure, "block") == after(block)
         figure.page.clock.run_for(1250)
     box = grip(figure, "rows")
     figure.page.mouse.move(box["x"] + 20, box["y"] + 20)
     figure.page.mouse.down()
     figure.page.mouse.move(box["x"] + box["width"] / 2, box["y"] - 200)
     figure.page.mouse.up()
-    assert written(figure, "block") == "after block 6"
+    assert written(figure, "block") == after(6)
     expect(figure.get_by_role("button", name="Play", exact=True)).to_be_visible()
     figure.page.clock.run_for(5000)
-    assert written(figure, "block") == "after block 6", "dragging has stopped it"
+    assert written(figure, "block") == after(6), "dragging has stopped it"
     for y, block in ((60, 9), (box["height"] - 20, 3)):
         x = 20 + (box["width"] - 40) * block / 12
         figure.page.mouse.click(box["x"] + x, box["y"] + y)
         said = "a click on any stream jumps"
-        assert written(figure, "block") == f"after block {block}", said
+        assert written(figure, "block") == after(block), said
 
 
 def test_on_paper_the_stream_has_gone_through_all_blocks(visit):
@@ -883,7 +886,8 @@ def test_a_tie_is_called_a_tie(visit):
 
 def test_a_term_of_the_formula_lights_what_it_names(visit):
     figure = visit("one_query")
-    status, lit = figure.get_by_role("status"), figure.locator(".lit")
+    status = figure.get_by_role("status")
+    lit = figure.locator(".lit")
     figure.locator('[data-part="term-softmax"]').hover()
     expect(lit).to_have_count(2)
     expect(status).to_contain_text("0.665, 0.245 and 0.090")
@@ -1186,7 +1190,7 @@ def test_the_hands_point_where_the_package_has_them(position_similarity, name):
     vector = positions(name)[4 * 14 + 9].double()
     if name == "1-D":  # sines, then cosines, of 384 clocks
         pairs = vector.reshape(2, 384)[:, ::48]
-    else:  # the same of 192 for the row, and then for the column
+    else:  # sines, then cosines, of 192 for the row, then for the column
         pairs = vector.reshape(2, 2, 192)[:, :, :96:24].transpose(0, 1).flatten(1)
     parts = drawn(figure)
     for clock, (sine, cosine) in enumerate(pairs.T.tolist()):
@@ -1203,7 +1207,8 @@ def test_the_map_is_pytorchs_wherever_one_chooses(position_similarity, name):
 
     figure = position_similarity
     press(figure, name)
-    side, similar = KINDS[name], similarities(name)
+    side = KINDS[name]
+    similar = similarities(name)
     for row, column in ((0, 0), (side // 2, 2), (side - 1, side - 2)):
         figure.page.mouse.click(*spot(figure, "handle-chosen", (row, column), side))
         assert written(figure, "chosen") == f"row {row}, column {column}"
@@ -1309,7 +1314,8 @@ def asked(figure, row, column):
 
 def test_any_patch_asks_by_mouse_keys_and_buttons(visit):
     figure = visit("asking_patch", reduced_motion="reduce")
-    mouse, asks = figure.page.mouse, figure.get_by_role("slider")
+    mouse = figure.page.mouse
+    asks = figure.get_by_role("slider")
 
     def at(*place):
         return spot(figure, "handle-asks", place, 14)
@@ -1322,7 +1328,7 @@ def test_any_patch_asks_by_mouse_keys_and_buttons(visit):
     mouse.move(*at(8, 11))
     asked(figure, 8, 11)
     told = figure.get_by_role("status")
-    expect(told).to_contain_text("and row 8, column 12, a trace more")  # 124 than 123
+    expect(told).to_contain_text("and row 8, column 12, a trace more")  # 124, not 123
     mouse.move(*at(12, 5))
     mouse.down()
     mouse.move(*at(5, 10), steps=4)
@@ -1432,7 +1438,10 @@ def chooses(figure, name, row, column):
 @pytest.mark.parametrize("place", range(3))
 def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
     model, out, weights, logits, labels = every_step
-    figure, row, column, head = flowing, 3, 2 + place, place + 1
+    figure = flowing
+    row = 3
+    column = 2 + place
+    head = place + 1
     patch = 8 * row + column
     if place:
         press(figure, "Another picture")
@@ -1446,7 +1455,7 @@ def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
     def same(rows, *expected):
         for (label, numbers), tensor in zip(rows, expected, strict=True):
             for number, exact in zip(numbers, tensor.tolist(), strict=True):
-                off = 0.0061 if abs(exact) < 9.99 else 0.056  # as it is rounded
+                off = 0.0061 if abs(exact) < 9.99 else 0.056  # by rounding
                 assert number == pytest.approx(exact, abs=off), label
 
     tokens = out["patch_embed"][place, patch, :4]
@@ -1464,7 +1473,8 @@ def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
     assert rows[2][1] == pytest.approx(into[0][0, :4].tolist(), abs=0.011)
     assert rows[6][1] == pytest.approx(into[0][patch + 1, :4].tolist(), abs=0.011)
     for block in range(4):
-        name, step = f"blocks.{block}", 4 + 4 * block
+        name = f"blocks.{block}"
+        step = 4 + 4 * block
         qkv = out[f"{name}.attn.qkv"][place].reshape(65, 3, 4, 16)[:, :, head, :3]
         rows = shown(step)
         same(
@@ -1542,7 +1552,7 @@ def test_nothing_is_read_from_a_class_token_that_is_not_there(visit, every_step)
 def test_the_smallest_weight_is_not_called_zero(visit, every_step):
     _, _, weights, *_ = every_step
     figure = visit("data_flow", reduced_motion="reduce")
-    goes_to(figure, 17)  # weights of block 4
+    goes_to(figure, 17)  # weights of block 3
     last = weights[3][0, :, 0, 1:]  # (h, N)
     head, patch = divmod(int(last.argmin()), 64)
     assert last[head, patch] < 0.0005
@@ -1559,7 +1569,7 @@ def test_the_smallest_weight_is_not_called_zero(visit, every_step):
 def test_the_slider_says_each_steps_name_and_shapes(flowing):
     slider = opened_step(flowing)
     slider.press("Home")
-    shapes = {"image": "(1, 32, 32)", "block 2: MLP": "(65, 64)", "head": "(10)"}
+    shapes = {"image": "(1, 32, 32)", "block 1: MLP": "(65, 64)", "head": "(10)"}
     said = [slider.get_attribute("aria-valuetext")]
     for _ in range(22):
         slider.press("ArrowRight")
@@ -1583,13 +1593,13 @@ def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_ste
     box = grip(figure, "handle-step")
     x = box["x"] + box["width"] * (BLOCKS + 2.35 * BLOCK) / 360
     figure.page.mouse.click(x, box["y"] + box["height"] / 2)
-    said = "block 3: attention weights, (h, T, T) = (4, 65, 65)"
+    said = "block 2: attention weights, (h, T, T) = (4, 65, 65)"
     assert slider.get_attribute("aria-valuetext") == said
     assert slider.input_value() == "13"
-    assert "Block 3, head 1: the class token gives 39 % of" in named(figure)
+    assert "Block 2, head 1: the class token gives 39 % of" in named(figure)
     figure.page.touchscreen.tap(*spot(figure, "handle-patch", (2, 5), 8))
     figure.page.mouse.click(*spot(figure, "handle-head", (1, 0), 2))
-    shown = weights[2][0, :, 0, 1:]  # (h, N), of block 3
+    shown = weights[2][0, :, 0, 1:]  # (h, N), of block 2
     assert shown[2, 21] < 0.0005
     patch = figure.get_by_role("slider", name="patch that is followed")
     said = "patch 21, with under 0.1 % of the attention in head 2"
@@ -1600,20 +1610,43 @@ def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_ste
         path = drawn(figure)[f"ribbons-{block}"]["path"]
         assert path.count("M") == ribbons(block, expected.tolist()).count("M")
     figure.page.touchscreen.tap(x + 0.1 * box["width"], box["y"] + 5)
-    assert slider.get_attribute("aria-valuetext").startswith("block 4: ")
+    assert slider.get_attribute("aria-valuetext").startswith("block 3: ")
 
 
 def test_a_finger_goes_sideways_along_the_flow(visit):
     figure = visit("data_flow", PHONE, has_touch=True, is_mobile=True)
-    svg, slider = figure.locator(".vit-drawing"), opened_step(figure)
+    svg = figure.locator(".vit-drawing")
+    slider = opened_step(figure)
     svg.scroll_into_view_if_needed()
     x, y = middle(grip(figure, "handle-step"))
     assert drag_by_finger(figure, (x, y), (x - 5, y - 150)), "up it scrolls the page"
-    assert slider.input_value() == "22"
+    assert slider.input_value() == "0"
     svg.scroll_into_view_if_needed()
     x, y = middle(grip(figure, "handle-step"))
-    assert not drag_by_finger(figure, (x, y), (x - 200, y - 20))
-    assert slider.input_value() == "0"
+    assert not drag_by_finger(figure, (x, y), (x + 200, y - 20))
+    assert slider.input_value() == "22"
+
+
+def test_the_flow_begins_with_a_question_whose_answer_it_does_not_show(visit):
+    figure = visit("data_flow", {"width": 1280, "height": 720}, CHAPTERS["data_flow"])
+    figure.page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+    play = figure.get_by_role("button", name="Play", exact=True).bounding_box()
+    assert play["y"] + play["height"] <= 720, "below the first screen"
+    heard = figure.get_by_role("status")
+    expect(heard).to_be_in_viewport(ratio=1)
+    bars = [f"bar-{digit}" for digit in range(10)]
+    for expected in (1, 2, 0):  # the block after which the answer is right
+        expect(heard).to_contain_text("After which block will the answer be ")
+        assert {drawn(figure)[bar]["rects"][0][2] for bar in bars} == {0}
+        for block in range(4):
+            goes_to(figure, 7 + 4 * block)
+            said = expect(heard)
+            look = (
+                said.to_contain_text if block == expected else said.not_to_contain_text
+            )
+            look("for the first time")
+        goes_to(figure, 0)
+        press(figure, "Another picture")
 
 
 def test_on_paper_the_flow_is_that_of_its_still_picture(visit):
@@ -1846,7 +1879,8 @@ def test_patches_are_covered_by_mouse_and_finger(visit):
     press(figure, "Another picture")
     assert int(written(figure, "covered").split()[0]) > 55, "a choice is kept"
     assert written(figure, "title-1") == "Ink in the box first"
-    status, words = figure.get_by_role("status"), r"the (\d+) in the box and (\d+) more"
+    status = figure.get_by_role("status")
+    words = r"the (\d+) in the box and (\d+) more"
     expect(status).to_contain_text(re.compile(words))
     said = re.search(words, status.text_content())
     assert 16 <= int(said[1]) <= 25
@@ -1896,7 +1930,7 @@ def test_the_resized_positions_are_the_packages(visit, kind):
         grid.press("ArrowRight")
         shown = map_shown(figure, "new", side)
         expected = cosines[side + 2].clamp_min(0)
-        # a small share of black is a root of a small number: compare it as it is drawn
+        # compare what is drawn: the root of a small number makes rounding large
         torch.testing.assert_close(
             shown**POWER, expected**POWER, atol=0.01, rtol=0, check_dtype=False
         )
@@ -2114,7 +2148,7 @@ def test_a_token_sees_whom_the_mask_of_the_package_lets_it_see(visit):
         place = [(index - by) % 8 for index in divmod(name, 10)]
         figure.page.mouse.move(*spot(figure, "handle-map", place, 8))
 
-    assert written(figure, "step") == "Block 2: cut", "at the corner of four edges"
+    assert written(figure, "step") == "Block 1: cut", "at the corner of four edges"
     assert lit(figure) == {0, 7, 70, 77}
     for _ in range(2):
         press(figure, "Back")
@@ -2173,7 +2207,8 @@ def test_the_reach_is_that_of_the_blocks_of_the_package(visit, name):
 
 def test_a_token_is_looked_at_in_passing_and_kept_by_a_click(visit):
     figure = visit("swin_window", reduced_motion="reduce")
-    status, frame = figure.get_by_role("status"), figure.locator(".swin-preview")
+    status = figure.get_by_role("status")
+    frame = figure.locator(".swin-preview")
     for _ in range(2):
         press(figure, "Back")
     figure.page.mouse.move(*spot(figure, "handle-map", (6, 1), 8))
@@ -2203,7 +2238,8 @@ def test_the_map_rolls_and_the_chosen_token_rolls_with_it(visit):
     def framed():
         frame = figure.locator('[data-part="frame"] rect').bounding_box()
         grip = figure.locator('[data-part="handle-map"] .moving-grip').bounding_box()
-        (x, y), side = middle(frame), grip["width"] / 8
+        (x, y) = middle(frame)
+        side = grip["width"] / 8
         return int((y - grip["y"]) / side), int((x - grip["x"]) / side)
 
     assert framed() == (0, 2)
@@ -2223,7 +2259,7 @@ def test_the_map_rolls_and_the_chosen_token_rolls_with_it(visit):
 
 
 def made(figure, first, place, alone=False):
-    """Compare what both layers say, and what it is made of, with PyTorch's."""
+    """Compare both layers' outputs, and what these are made of, with PyTorch's."""
     from book.drawings.made_of import CELL, RIGHT, STRENGTH, TOPS
 
     tokens = torch.tensor([[1, 2, 3], [first, 20, 30]]).double()[: 1 if alone else 2]

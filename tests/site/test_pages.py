@@ -199,7 +199,7 @@ def test_chapter_has_neighbours_and_no_first_cell(page):
 
 
 def links_of(page):
-    """Return where a page's links back and on lead, each said twice."""
+    """Return where a page's links back and on lead; its head must have the same."""
     here = page_soup(page)
     back, on = here.find("a", class_="left-prev"), here.find("a", class_="right-next")
     for link, rel in ((back, "prev"), (on, "next")):

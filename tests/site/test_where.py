@@ -52,6 +52,7 @@ def to_section(tab, anchor, kept=True):
         rest(tab, 600)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [CHAPTER, "notebooks/13_swin_and_deit"])
 def test_the_contents_follow_the_reader(visits, site, page):
     tab = visits().tab
@@ -65,7 +66,8 @@ def test_the_contents_follow_the_reader(visits, site, page):
 
 
 def test_a_reader_goes_on_where_he_stopped(visit):
-    tab, anchor = visit.tab, "one-query-with-a-pencil"
+    tab = visit.tab
+    anchor = "one-query-with-a-pencil"
     tab.goto(f"{visit.site}book/intro.html")
     assert tab.locator(".go-on").count() == 0
     tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")

@@ -69,7 +69,7 @@ def check_weights(weights: Sequence[Tensor], tokens: int | str = "T") -> list[Te
     note = "; the second result of encode(images, need_weights=True) has one a block"
     for index, block in enumerate(blocks):
         check_tensor(block, f"weights[{index}]", *shape, note=note)
-        shape = block.shape  # all blocks have that of the first
+        shape = block.shape  # all blocks must have the first one's shape
     return [as_floats(block) for block in blocks]
 
 

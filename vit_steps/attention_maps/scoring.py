@@ -1,4 +1,4 @@
-"""Scores of maps where the right place is known, and tests that cover patches."""
+"""Score maps where the right place is known, and test maps by covering patches."""
 
 import math
 from collections.abc import Sequence
@@ -150,7 +150,7 @@ def deletion_curve(
 ) -> DeletionCurve:
     """Test a map: mask the first patches of ``order``, then let the model answer.
 
-    If a map names the patches that matter, the true class falls faster than with
+    If a map names the patches that matter, the true logit falls faster than with
     patches named at random (region perturbation, arXiv 1509.06321). With ``attention``
     (B, N) the order is ``attention.argsort(dim=1, descending=True, stable=True)``.
 

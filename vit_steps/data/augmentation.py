@@ -10,8 +10,7 @@ from vit_steps.sizes import Size, as_pair, check_choice
 def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
     """Return random changes to one image, float from 0 to 1, before normalisation.
 
-    Which changes are harmless depends on the data, so ``name`` is one of those that
-    ``load`` takes.
+    Which changes are harmless depends on the data: ``name`` is one that ``load`` takes.
 
     Shape: (C, H, W) -> (C, H, W), of ``image_size``
     Raises: ValueError if there is no data of that name.
@@ -22,15 +21,15 @@ def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
     photograph = [
         v2.RandomHorizontalFlip(),
         v2.ColorJitter(brightness=0.2, contrast=0.2, saturation=0.2),
-        v2.RandomErasing(p=0.25, scale=(0.02, 0.2), value=0.5),  # with grey
+        v2.RandomErasing(p=0.25, scale=(0.02, 0.2), value=0.5),  # fills with grey
     ]
-    # digits are not flipped, and turned so little that no 6 becomes a 9; articles and
-    # photographs look as likely from the other side, but not upside down
+    # digits are not flipped, and turned so little that no 6 becomes a 9; clothes and
+    # photographs are flipped left to right, which leaves them plausible
     changes: dict[str, list[v2.Transform]] = {
         "digits": [
             v2.RandomAffine(
                 degrees=12,
-                translate=(1 / 8, 1 / 8),  # a pixel
+                translate=(1 / 8, 1 / 8),  # one pixel of eight
                 scale=(0.9, 1.1),
                 interpolation=InterpolationMode.BILINEAR,
             )

@@ -12,12 +12,12 @@ from torch import Tensor
 from vit_steps.data.published import digits, digits_split
 from vit_steps.sizes import check_choice, check_count
 
-PARTS = {"train": 40_000, "validation": 1000, "test": 1000}  # and their usual sizes
+PARTS = {"train": 40_000, "validation": 1000, "test": 1000}  # usual number of images
 TEXTURES = ("brick", "grass", "gravel")
 
 IMAGE, DIGIT, SCRAP = 32, 16, 6  # sides in pixels
 TURN = 12.0  # largest rotation, in degrees to either side
-ZOOM = 0.1  # largest change of height and of width, as a share of it
+ZOOM = 0.1  # largest change of the height or the width, as a share of it
 STEP = 2  # pixels; the corners of the box are multiples of it
 SCRAPS = 3  # in each image
 GAP = 2  # pixels between a scrap and the digit's box

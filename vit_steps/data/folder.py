@@ -22,24 +22,23 @@ PARTS = {  # a folder's name in small letters, and the part of the data in it
     **dict.fromkeys(("val", "valid", "validation", "dev"), "validation"),
     **dict.fromkeys(("test", "testing"), "test"),
 }
-HIDDEN = (".", "__MACOSX", "@eaDir")  # begin the names of what other programs leave
+HIDDEN = (".", "__MACOSX", "@eaDir")  # other programs' files begin with these
 KEPT = 2**30  # bytes of a part's images that stay in memory
 
 
 @dataclass(eq=False)
 class ImageReader:
-    """Read image files, in their middle or whole, scaled down, and keep what was read.
+    """Read image files, whole or their middle alone, scaled down, and keep the images.
 
-    To decode a photograph takes longer than to train on it, so ``KEPT`` bytes at most
-    stay in memory. A whole image keeps at least twice the ``image_size``, so that a
-    crop of it is not blurred.
+    Decoding a photograph takes longer than training on it, so up to ``KEPT`` bytes stay
+    in memory. A whole image keeps at least twice the ``image_size``, for sharp crops.
 
     Shape: path -> (C, H, W), uint8
     """
 
     image_size: tuple[int, int]
     in_channels: int  # 1 for grey, 3 for colours
-    whole: bool = False  # whole images, to be cropped at random, not their middle
+    whole: bool = False  # keep whole images, to crop them at random, not the middle
     kept: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, path: str) -> Tensor:
@@ -89,10 +88,10 @@ def read_folder(
 
 
 def read_known(root: Path | str, classes: Sequence[str]) -> tuple[Path, ImageSet]:
-    """Return a folder's images, numbered by their classes' places among a model's.
+    """Return a folder's images, labelled by the indices of their classes in a model.
 
-    Some of these may be missing. Where the folder has parts, its test images are taken,
-    or those of the only other part beside ``train``.
+    The folder may lack some classes. If it has parts, its test images are taken, or
+    those of the only other part beside ``train``.
     """
     folders = part_folders(root)
     folder = folders.get("test") or folders.get("validation") or folders["train"]
@@ -113,7 +112,7 @@ def part_folders(root: Path | str | None) -> dict[str, Path]:
     """Return each part's folder; the root as "train" where its folders are classes.
 
     Folders called as in ``PARTS`` are parts if there are two of them, or if one has
-    folders in it. A single one without may be a class of trains or tests.
+    folders in it. A single one without folders may be a class, such as trains.
     """
     if root is None or not Path(root).is_dir():
         wanted = "a folder with a folder of images for each class"

@@ -50,7 +50,7 @@ def load(
                        test
     =================  ====================  ==================================
     digits             1122, 225, 450
-    cluttered-digits   40,000, 1000, 1000    counts: three others
+    cluttered-digits   40,000, 1000, 1000    counts: three numbers
     fashion-mnist      5000, 1000, 1000      full=True: 55,000, 5000, 10,000;
                                              root, download: see by_torchvision
     cifar-10           45,000, 5000, 10,000  root, download
@@ -97,7 +97,8 @@ def load(
         parts["train"] = parts["train"].joined(parts["validation"])
     train = parts["train"]
     if name == "folder":
-        image_size, mean, std = train.read.image_size, IMAGENET_MEAN, IMAGENET_STD
+        image_size = train.read.image_size
+        mean, std = IMAGENET_MEAN, IMAGENET_STD
         if train.read.in_channels == 1:
             mean, std = (sum(mean) / 3,), (sum(std) / 3,)
     else:

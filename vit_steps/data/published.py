@@ -95,7 +95,7 @@ def by_torchvision(
     read = partial(getattr(datasets, title.replace("-", "")), root, part == "train")
     try:
         found = read()
-    except (RuntimeError, AssertionError, ValueError) as error:  # or of another sha
+    except (RuntimeError, AssertionError, ValueError) as error:  # missing or damaged
         if not download:
             raise FileNotFoundError(
                 f"{title} is not in {root}, or not complete; put its files there by "

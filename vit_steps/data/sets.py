@@ -69,7 +69,7 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
         return replace(self, images=images, labels=labels, boxes=boxes)
 
     def joined(self, other: "ImageSet") -> "ImageSet":
-        """Return the images of both."""
+        """Return a set of this one's images followed by the other's."""
         join: Any = torch.cat if isinstance(self.images, Tensor) else np.concatenate
         images, labels = join([self.images, other.images]), [self.labels, other.labels]
         boxes = [part.boxes for part in (self, other) if part.boxes is not None]
@@ -166,7 +166,7 @@ def stratified_split(labels: Tensor, size: int, seed: int) -> tuple[Tensor, Tens
 
 
 def hold_out(parts: dict[str, ImageSet], size: int, seed: int) -> None:
-    """Split off the training images each part that is missing, ``size`` images."""
+    """Split each missing part, of ``size`` images, off the training images."""
     for part in ("test", "validation"):
         if part not in parts:
             train = parts["train"]

@@ -84,15 +84,15 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
     """Run a model and return what its modules return, by our names, in running order.
 
     They are the places of ``first_difference``, such as ``blocks.3``, and "logits".
-    Queries, keys and values are separate; queries and keys are left out if they may
-    have rotary pairs in another order than theirs.
+    Queries, keys and values are separate; queries and keys are left out if their
+    rotary pairs may be in another order.
     """
     table = dict(_MODULES)
     for theirs, ours in OURS.items():
         module, _, parameter = theirs.rpartition(".")
         if parameter in ("{p}", "gamma", "lambda1"):
             table[module] = ours.rpartition(".")[0]
-    del table["embeddings.patch_embeddings"]  # in most a part around the convolution
+    del table["embeddings.patch_embeddings"]  # mostly a module around the convolution
     translate = translator(table)
     outputs: StateDict = {}
 
@@ -110,7 +110,7 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
     hooks = [model.register_forward_hook(partial(keep, "logits"))]
     # Hugging Face has such a prefix before the names of a model with a head.
     prefix = f"{getattr(model, 'base_model_prefix', '')}."
-    # After pos_drop timm's tokens have registers among them, and ours not yet.
+    # timm adds the registers before pos_drop, ours adds them after it.
     skipped = "pos_drop" if getattr(model, "reg_token", None) is not None else ""
     for name, module in model.named_modules():
         place = translate(name.removeprefix(prefix))

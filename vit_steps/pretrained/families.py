@@ -1,4 +1,4 @@
-"""Decide from names and shapes of tensors which published models ours can be."""
+"""Decide by names and shapes of tensors whether ours can be a published model."""
 
 import math
 import re
@@ -40,9 +40,9 @@ def prefix_tokens(state_dict: StateDict) -> tuple[int, int]:
 
 
 def variant_fields(state_dict: StateDict, chosen: dict[str, Any]) -> dict[str, Any]:
-    """Return the ``chosen`` fields of a config, and those of variants that names show.
+    """Return a config's ``chosen`` fields and a variant's, which the names show.
 
-    Raises: ValueError if there have to be rotary positions, of a kind not known.
+    Raises: ValueError if the model must have rotary positions and no kind is chosen.
     """
     prefix, with_registers = prefix_tokens(state_dict)
     learned = has_positions(state_dict)
@@ -67,9 +67,9 @@ def variant_fields(state_dict: StateDict, chosen: dict[str, Any]) -> dict[str, A
         fields |= dict(rope="normalised", norm_eps=1e-5)
     elif "rope" not in chosen and (not learned or (gated and fc_norm)):
         raise ValueError(
-            "rope: got nothing, and these weights are of a model with rotary positions "
-            "whose kind no tensor tells; expected 'normalised' or 'indexed', with what "
-            "else config_of says, or None if there are none"
+            "rope: got nothing, and these weights may be of a model with rotary "
+            "positions, whose kind no tensor shows; expected 'normalised' or "
+            "'indexed', with what else config_of names, or None if it has none"
         )
     fields |= chosen
     if prefix and fields["pooling"] != "class token":
@@ -83,10 +83,10 @@ def has_positions(state_dict: StateDict) -> bool:
 
 
 def grid_of_positions(state_dict: StateDict, known: Size | None) -> tuple[int, int]:
-    """Return the rows and columns of the positions: those known, or a square's.
+    """Return the rows and columns of the positions: the known ones, or a square's.
 
-    All tokens have a position, or all but the registers, or the patches alone, as in
-    DeiT, DINOv2 with registers, DeiT III.
+    All tokens have a position (as in DeiT), or all but the registers (DINOv2 with
+    registers), or the patches alone (DeiT III).
 
     Raises: ValueError if the number of positions is none of these.
     """
@@ -107,9 +107,9 @@ def grid_of_positions(state_dict: StateDict, known: Size | None) -> tuple[int, i
 
 
 def at_our_places(state_dict: StateDict, grid: Size) -> StateDict:
-    """Return the same model with positions where ours have them: all but registers.
+    """Return weights with positions for all tokens but the registers, as ours have.
 
-    A class token without a position gets zeros; a register's is added to it.
+    A class token without a position gets zeros; a register's position is added to it.
     """
     if not has_positions(state_dict):
         return state_dict

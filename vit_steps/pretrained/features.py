@@ -58,7 +58,7 @@ def as_input(model: VisionTransformer, images: Tensor) -> Tensor:
     """Return images on the model's device and, if they are floats, in its dtype.
 
     Raises: ValueError if the model's ``preprocessing`` is known, and the images look
-        like pixels: none is below 0, and the largest is at most 1, or beyond white.
+        like pixels: none is below 0, and the largest is at most 1, or exceeds white.
     """
     known = model.preprocessing
     if known is not None and images.is_floating_point():

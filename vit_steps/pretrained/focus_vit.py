@@ -33,7 +33,7 @@ def focus_vit(image_size: Size = 224) -> VisionTransformer:
     """
     weights = focus_weights()
     grid_size = patch_grid(image_size, 14)
-    # model_of would smooth before it shrinks; this model was fine-tuned without.
+    # Done here, since model_of would smooth first and the fine-tuning did not.
     cls_position, positions = weights["pos_embed"].tensor_split([1], dim=1)
     positions = positions.transpose(1, 2).reshape(1, -1, 37, 37)  # (1, D, 37, 37)
     positions = F.interpolate(positions, grid_size, mode="bicubic")

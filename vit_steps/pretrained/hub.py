@@ -1,4 +1,4 @@
-"""Copies of other libraries' models, compared with them, and the way back."""
+"""Copy other libraries' models into ours and back, and compare the outputs."""
 
 import copy
 import re
@@ -25,12 +25,11 @@ def copy_of(theirs: nn.Module) -> VisionTransformer:
     """Return our model with the configuration and weights of another library's.
 
     That is timm, torchvision or transformers; the book's page on pretrained weights
-    lists the families. What no tensor has, such as the kind of GELU or of rotary
-    positions, is read off their modules. The two are run against each other first.
+    lists the families. What no tensor shows, such as the kind of GELU or of rotary
+    positions, is read off their modules. The outputs of both are compared first.
     Theirs is left as it is; ours is in evaluation mode, and in the dtype and on the
     device of theirs. Its ``preprocessing`` is that of timm's ``pretrained_cfg``, which
-    the others do not have; classes without names get those of the version of ImageNet
-    that has as many.
+    the others do not have; unnamed classes get the names of the ImageNet with as many.
 
     Raises: ValueError if ours cannot be that model, with what differs, or where.
     """
@@ -38,7 +37,8 @@ def copy_of(theirs: nn.Module) -> VisionTransformer:
     known = getattr(theirs, "pretrained_cfg", None)
     if known is None:
         return ours
-    names, K = known.get("label_names") or (), ours.config.num_classes
+    K = ours.config.num_classes
+    names = known.get("label_names") or ()
     if len(names) != K:
         data = optional.timm().data
         version = data.infer_imagenet_subset({"num_classes": K})
@@ -62,7 +62,8 @@ def copy_into(theirs: nn.Module, ours: VisionTransformer) -> None:
     """
     before, held = theirs.state_dict(), ours.state_dict()
     known = ours.config.num_heads, ours.patch_embed.grid_size
-    places, count = {}, 1  # 0 is for what theirs do not have
+    places = {}
+    count = 1  # 0 marks a number that theirs does not have
     for name, tensor in before.items():
         numbers = torch.arange(count, count + tensor.numel())
         places[name] = numbers.reshape(tensor.shape)
@@ -85,7 +86,7 @@ def copy_into(theirs: nn.Module, ours: VisionTransformer) -> None:
 def _read(
     theirs: nn.Module, tensors: StateDict, num_heads: int, grid: Size
 ) -> StateDict:
-    """Return tensors of theirs as weights of ours, rotary pairs and positions too."""
+    """Convert their tensors to our weights, rotary pairs and positions included."""
     weights = in_our_names(tensors)
     rope = getattr(theirs, "rope", None)
     if rope is not None and not getattr(rope, "rotate_half", False):
@@ -99,7 +100,7 @@ def _compared_copy(theirs: nn.Module) -> VisionTransformer:
     They are compared in float32 or better, since in 16 bits even right copies differ.
     """
     parts: list[Any] = [*theirs.modules()] if isinstance(theirs, nn.Module) else []
-    parts.append(getattr(theirs, "config", None))  # transformers'
+    parts.append(getattr(theirs, "config", None))  # transformers' have one
 
     def stated(*names: str) -> Any:
         values = (getattr(p, n) for p in parts for n in names if hasattr(p, n))

@@ -31,7 +31,7 @@ class WeightsMismatch(ValueError):
         self.missing = tuple(missing)  # in the model alone
         self.misshapen = tuple(misshapen)  # in both, with different shapes
         lines = ["the weights do not fit, and the model is as before."]
-        # Both together would replace a trained head of another name by a fresh one.
+        # drop and keep together would exchange a trained head for a fresh one.
         other_head = any(re.search("head|classifier", name) for name in unexpected)
         drop = "" if other_head else " (drop=... leaves them out)"
         keep = "" if other_head else " (keep=... leaves the model's as they are)"
@@ -99,7 +99,7 @@ def on_the_grid(
 ) -> StateDict:
     """Return weights whose positions are interpolated from their grid to the model's.
 
-    Tensors without numbers, of no registers or positions, need not be given.
+    Empty tensors, of no registers or positions, need not be given.
 
     Raises: ValueError if ``old_grid_size`` is not theirs, or has to be known, since
         positions of a square would have the same shape.
@@ -107,7 +107,8 @@ def on_the_grid(
     given = {name: t for name, t in wanted.items() if not t.numel()} | given
     if not families.has_positions(given) or "pos_embed" not in wanted:
         return given
-    positions, expected = given["pos_embed"], wanted["pos_embed"].shape
+    positions = given["pos_embed"]
+    expected = wanted["pos_embed"].shape
     rows, columns = grid_size
     N = rows * columns
     if old_grid_size is not None:

@@ -50,7 +50,7 @@ _PARTS = {
     "mlp.fc1_g": "mlp.gate_proj",
     "mlp.fc2": "mlp.fc2 mlp.weights_out mlp.down_proj output.dense",
 }
-HUGGINGFACE = {  # theirs on the left, ours on the right; "flat" lacks the axes in front
+HUGGINGFACE = {  # theirs on the left, ours on the right; "flat" has no leading axes
     "embeddings.cls_token": "cls_token",
     "embeddings.class_embedding": "cls_token.flat",
     "embeddings.position_embeddings": "pos_embed",
@@ -89,11 +89,11 @@ OURS = {
     "blocks.{i}.attn.{x}_proj.{p}": "blocks.{i}.attn.{x}.{p}",
     "blocks.{i}.mlp.w12.{p}": "blocks.{i}.mlp.fc1.{p}",  # in DINOv2's giant
     "blocks.{i}.mlp.w3.{p}": "blocks.{i}.mlp.fc2.{p}",
-    "heads.{p}": "head.{p}",  # where torchvision's was replaced
+    "heads.{p}": "head.{p}",  # where torchvision's head was replaced
 }
 
-# A number that is left out may stand before {i}, as in DINOv2's chunks of blocks, and
-# before {p}, where a dropout was put in front of a head for fine-tuning.
+# Another number, which is left out, may come before {i}, as in DINOv2's chunks of
+# blocks, and before {p}, where a dropout was put in front of a head for fine-tuning.
 _NUMBER = r"(?:\d+\.)?(?P<i>\d+)"
 _MEANINGS = {
     "i": _NUMBER,
@@ -159,11 +159,11 @@ def _arranged(weights: StateDict) -> StateDict:
 def in_halves(
     state_dict: StateDict, num_heads: int, columns_first: bool = False
 ) -> StateDict:
-    """Return weights whose rotary pairs were neighbours in the order that ours have.
+    """Reorder weights whose rotary pairs are neighbours, so that pairs are as in ours.
 
     In EVA-02 and RoPE-ViT the numbers of a pair are side by side in a head; in our
-    models, as in DINOv3, one is in its first half and one in the second. So the rows
-    that make queries and keys change places, which leaves every score as it was.
+    models, as in DINOv3, one is in the head's first half and one in its second. So the
+    rows that make queries and keys change places, which leaves every score as it was.
 
     Args:
         state_dict: in our names.

@@ -11,7 +11,7 @@ from vit_steps.transfer import check_model, rebuilt
 from vit_steps.vision_transformer import VisionTransformer
 
 
-@torch.fx.wrap  # a tracer keeps the call as it is: the checks hang on the size
+@torch.fx.wrap  # a tracer keeps the call as it is: the checks depend on the size
 def patches_of_any_size(patch_embed: PatchEmbedding, images: Tensor) -> Tensor:
     """Embed the patches of images of any size: (B, C, H, W) -> (B, D, H/P, W/P).
 

@@ -48,7 +48,7 @@ class RotaryAttention(MultiHeadAttention):
     def forward(
         self, x: Tensor, need_weights: bool = False, angles: Tensor | None = None
     ) -> tuple[Tensor, Tensor | None]:
-        """Do what ``MultiHeadAttention`` does, which raises alike, with the angles."""
+        """Attend as ``MultiHeadAttention`` does, with queries and keys turned."""
         check_tensor(x, "x", "B", "T", self.embed_dim, may_be_empty=True)
         B, T, D = x.shape
         h, d = self.num_heads, D // self.num_heads
@@ -71,8 +71,7 @@ class AttentionPool(nn.Module):
     """A vector for each image: attention from one learned query, then an MLP.
 
     It is the head "MAP" of arXiv 2106.04560, which SigLIP has (arXiv 2303.15343). A
-    class token asks in every block; this query asks once, after the last. Names are
-    those of timm.
+    class token asks in every block, this query once, after the last. Names are timm's.
 
     Args:
         norm: of D numbers, in front of the MLP.
@@ -96,7 +95,7 @@ class AttentionPool(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Initialise query and attention: as timm, and as ``MultiHeadAttention``."""
+        """Initialise the query as timm does, the rest as ``MultiHeadAttention``."""
         nn.init.trunc_normal_(self.latent, std=self.latent.shape[-1] ** -0.5)
         for weight in (self.q.weight, *self.kv.weight.chunk(2), self.proj.weight):
             nn.init.xavier_uniform_(weight)

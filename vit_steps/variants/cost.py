@@ -15,7 +15,7 @@ def variant_cost(config: "VariantConfig", paper: ModelCost) -> ModelCost:
     T, D = steps["norm"].shape
     M, d = steps["mlp.fc1"].shape[1], config.head_dim
     norm = 1 if config.norm == "rms" else 2  # parameters for each number of a norm
-    gates = 1 if config.mlp == "swiglu" else 0  # layers that the MLP has more
+    gates = 1 if config.mlp == "swiglu" else 0  # additional layers in the MLP
     bias = 1 if config.proj_bias else 0
     inner_norm = norm * M if config.mlp_norm else 0
     positions = T - config.num_registers if config.positions == "learned" else 0
@@ -36,7 +36,7 @@ def variant_cost(config: "VariantConfig", paper: ModelCost) -> ModelCost:
 
     pooled = Step(f"{config.pooling} out", (D,))
     if config.pooling == "attention":
-        # Keys, values and the two products are of all tokens, the rest is of one.
+        # Keys, values and two products are computed for all tokens, the rest for one.
         layers = (2 + gates) * D * M
         biases = ((1 + gates) * M + D) * bias
         parameters = D + 4 * (D * D + D) + norm * D + layers + biases + inner_norm
@@ -45,7 +45,7 @@ def variant_cost(config: "VariantConfig", paper: ModelCost) -> ModelCost:
     norm_pre = Step("norm_pre", (T, D), norm * D)
     angles = Step("rope: angles", (T, d // 2))
     fc_norm = replace(steps["norm"], name="fc_norm", shape=(D,))
-    # What takes the place of these, each step with whether the variant has it.
+    # The steps that may replace each of these, and whether the variant has them.
     instead = {
         "pos_embed": [
             (steps["pos_embed"], config.positions != "none"),

@@ -155,7 +155,8 @@ class VariantBlock(nn.Module):
 
     def __init__(self, config: VariantConfig, drop_path_rate: float = 0.0) -> None:
         super().__init__()
-        D, start = config.embed_dim, config.layer_scale
+        D = config.embed_dim
+        start = config.layer_scale
         self.norm1 = config.make_norm(D)
         self.attn = RotaryAttention(
             embed_dim=D,
@@ -188,8 +189,7 @@ class VariantVisionTransformer(VisionTransformer):
 
     Tokens are in this order: class token (if there is one), registers, patches. With
     the same seed all variants start with the same blocks, as far as they have the same
-    parts. If "none" of the positions are added, images may have any size in multiples
-    of the patch.
+    parts. With positions "none", images may have any size in multiples of the patch.
 
     Shape: (B, C, H, W) -> (B, K)
     """
@@ -202,7 +202,7 @@ class VariantVisionTransformer(VisionTransformer):
         D = config.embed_dim
         if config.positions != "learned":
             del self.pos_embed
-            positions = torch.empty(1, 0, D)  # none, and still a dtype and a device
+            positions = torch.empty(1, 0, D)  # no positions, but a dtype and a device
             if config.positions == "sincos":
                 grid = self.patch_embed.grid_size
                 positions = sincos_position_embedding(D, grid, config.has_cls_token)

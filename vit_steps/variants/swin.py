@@ -202,7 +202,7 @@ class SwinConfig:
     in_channels: int = 3
     num_classes: int = 1000  # K; 0 for no head
     embed_dim: int = 96  # of the first stage; it doubles from stage to stage
-    depths: tuple[int, ...] = (2, 2, 6, 2)  # of each stage
+    depths: tuple[int, ...] = (2, 2, 6, 2)  # blocks in each stage
     num_heads: tuple[int, ...] = (3, 6, 12, 24)
     window_size: int = 7  # tokens of a side
     mlp_ratio: float = 4.0
@@ -239,7 +239,7 @@ class SwinConfig:
 def swin_stage(
     config: SwinConfig, stage: int, drop_path_rates: list[float]
 ) -> nn.Module:
-    """Return the blocks of one resolution, after a merging from the second stage on."""
+    """Return one stage's blocks; from the second stage on, a merging comes first."""
     embed_dim = config.embed_dim * 2**stage
     down = PatchMerging(embed_dim // 2) if stage else nn.Identity()
     blocks = (

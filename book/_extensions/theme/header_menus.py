@@ -29,7 +29,7 @@ def complete_the_footer(app: Sphinx, config: Config) -> None:
 
 
 def in_order(buttons: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the buttons with those in ORDER first; the settings choose which exist."""
+    """Return the buttons, those in ORDER first; the settings decide which there are."""
     return sorted(
         buttons,
         key=lambda b: ORDER.index(b["text"]) if b["text"] in ORDER else len(ORDER),

@@ -57,5 +57,5 @@ def write_styles(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("build-finished", write_styles, priority=950)  # all sheets are written
+    app.connect("build-finished", write_styles, priority=950)  # after all sheets
     return {"parallel_read_safe": True, "parallel_write_safe": True}

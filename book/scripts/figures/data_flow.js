@@ -96,7 +96,7 @@ function start(figure) {
   const openings = opener(model, scale, heads);
   const steps = inOrder(figure.numbers);
   const last = steps.length - 1;
-  let now = last; // all of it is lit, and Play begins anew
+  let now = 0; // nothing is given away before the reader has made a guess
   figure.at = steps[now].to; // x up to which it is lit on the screen
   let [picture, patch, head] = [0, figure.numbers.patch, figure.numbers.chosen];
 
@@ -130,7 +130,7 @@ function start(figure) {
       figure.part(`map-${of}`).style.opacity = kind < WEIGHTS ? "0.3" : "1"; // pale until they are computed
     }
     follow();
-    figure.write("of-maps", `attention, block ${block + 1}`);
+    figure.write("of-maps", `attention, block ${block}`);
     const joined = kind >= JOINS; // before, there is no class token to be read
     flows[picture].reads[read].forEach((share, digit) => {
       figure.draw(`bar-${digit}`, { width: joined ? longest * share : 0 });
@@ -287,7 +287,7 @@ function inOrder({ steps: [before, inside, after], depth, blocks: [left, wide] }
       inside.map((one, i) => {
         const found = step(one, before.length + i, block, i === inside.length - 1 ? block + 1 : block);
         const x = left + block * wide;
-        return { ...found, name: `block ${block + 1}: ${found.name}`, from: x + found.from, to: x + found.to };
+        return { ...found, name: `block ${block}: ${found.name}`, from: x + found.from, to: x + found.to };
       }),
     ),
     ...after.map((one, i) => step(one, before.length + inside.length + i, depth - 1, depth)),
@@ -305,7 +305,7 @@ function opener(model, scale, heads) {
   /** @type {(numbers: number[]) => number} */
   const best = (numbers) => numbers.indexOf(Math.max(...numbers));
   return [
-    ({ flow: { grey }, patch }) => [
+    ({ flow: { grey }, label, patch }) => [
       [
         ...grid(`patch ${patch}`, grey[patch], 2),
         words(`minus the mean ${scale.mean.toFixed(3)},`),
@@ -313,11 +313,11 @@ function opener(model, scale, heads) {
         words(`${grey[patch][0].toFixed(2)} becomes ${two(normed(grey[patch])[0])}`),
       ],
       `The image is 1,024 grey values, and patch ${patch} has 16 of them. ` +
-        "Press another patch, and then Next to follow it to the answer.",
+        `After which block will the answer be ${label} for the first time?`,
     ],
     ({ flow: { grey }, patch }) => [
       [...grid(`patch ${patch}`, normed(grey[patch]), 2), words("read row by row: 16 numbers")],
-      `Cut into 64 patches: patch ${patch} is now a row of 16 numbers. None is lost.`,
+      `Cut into 64 patches: patch ${patch} is now a row of 16 numbers. Press another patch to follow that one.`,
     ],
     ({ flow: { grey, tokens }, patch }) => [
       [
@@ -353,7 +353,7 @@ function opener(model, scale, heads) {
         row("key", flow.key[block][head][patch], "key"),
         row("value", flow.value[block][head][patch], "value"),
       ],
-      `Block ${block + 1}, head ${head}: the class token’s query asks, and patch ${patch}’s key and value answer. ` +
+      `Block ${block}, head ${head}: the class token’s query asks, and patch ${patch}’s key and value answer. ` +
         "Every token makes all three in each head.",
     ],
     ({ flow, patch, head, block }) => {
@@ -370,7 +370,7 @@ function opener(model, scale, heads) {
           words(`summed over all 65 tokens: ${short(sumOf(scores.map(Math.exp)))}`),
           words(`weight: the share, ${share}`),
         ],
-        `Block ${block + 1}, head ${head}: the class token gives ${share} of its attention to patch ${patch}. ` +
+        `Block ${block}, head ${head}: the class token gives ${share} of its attention to patch ${patch}. ` +
           "Press a map for another head, or another patch.",
       ];
     },
@@ -387,11 +387,11 @@ function opener(model, scale, heads) {
           row("+ token", flow.class[block], "class"),
           row("=", flow.added[block], "class"),
         ],
-        `Block ${block + 1}, head ${head}: patch ${patch}’s value and all others, times their weights, add up. ` +
+        `Block ${block}, head ${head}: patch ${patch}’s value and all others, times their weights, add up. ` +
           "A matrix mixes the heads, and that is added.",
       ];
     },
-    ({ flow, block, read }) => [
+    ({ flow, label, block, read }) => [
       [
         row("norm", flow.ready[block]),
         row("64 → 128", flow.wide[block]),
@@ -400,8 +400,10 @@ function opener(model, scale, heads) {
         row("+ token", flow.added[block], "class"),
         row("=", flow.class[block + 1] ?? flow.end, "class"),
       ],
-      `Block ${block + 1}: the MLP works on each token by itself, and its result is added. ` +
-        `Read now, the class token would say ${best(flow.reads[read])} with ${percent(Math.max(...flow.reads[read]))}.`,
+      `Block ${block}: the MLP works on each token by itself, and its result is added. ` +
+        `Read now, the answer would be ${best(flow.reads[read])}` +
+        `${flow.reads.findIndex((shares) => best(shares) === label) === read ? " for the first time" : ""}` +
+        `, with ${percent(Math.max(...flow.reads[read]))}.`,
     ],
     ({ flow: { end, last } }) => [
       [
@@ -441,7 +443,7 @@ function opener(model, scale, heads) {
           ...tens(shares, (share) => (share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`)),
         ],
         `The answer: ${answer} with ${percent(shares[answer])}${right}; patch ${patch} had ${share} of ` +
-          `head ${head}’s attention in block ${block + 1}. Press an earlier step.`,
+          `head ${head}’s attention in block ${block}. Press an earlier step.`,
       ];
     },
   ];

@@ -98,7 +98,8 @@ function start(figure) {
    * @type {(block: number) => string}
    */
   function tell(block) {
-    figure.write("block", `after block ${block}`);
+    const gone = `${block} block${block === 1 ? "" : "s"}`;
+    figure.write("block", `after ${gone}`);
     const counts = names.map((name) => {
       const { wrong, recognised, steps, lengths } = stacks[name];
       Object.entries(LENGTHS).forEach(([part, words], which) =>
@@ -111,7 +112,7 @@ function start(figure) {
     });
     return block === 0
       ? "Before the first block every token is recognised. Press Next, or drag the line."
-      : `After block ${block}, of ${ROWS ** 2} patches: ${listed(counts)}.`;
+      : `After ${gone}, of ${ROWS ** 2} patches: ${listed(counts)}.`;
   }
 
   /** @type {(block: number) => void} */

@@ -140,14 +140,14 @@ function start(figure) {
   /** @type {Step[]} */
   const STEPS = [
     {
-      name: "Block 1: windows",
+      name: "Block 0: windows",
       lines: 0,
       lit: (one) => sees(one, 0),
       shift: 0,
       says: (one) => `The framed token, in ${inWords(one)}, sees the ${w * w} tokens of its window.`,
     },
     {
-      name: "Block 2: roll",
+      name: "Block 1: roll",
       rolled: true,
       coloured: true,
       says: () =>
@@ -155,7 +155,7 @@ function start(figure) {
         "What falls off comes in again on the other side, and keeps its colour.",
     },
     {
-      name: "Block 2: cut",
+      name: "Block 1: cut",
       rolled: true,
       coloured: true,
       lines: 0,
@@ -169,7 +169,7 @@ function start(figure) {
         }.`,
     },
     {
-      name: "Block 2: mask",
+      name: "Block 1: mask",
       rolled: true,
       coloured: true,
       lines: 0,
@@ -181,7 +181,7 @@ function start(figure) {
         `of the ${w * w} in its window. Masked pairs are hatched.`,
     },
     {
-      name: "Block 2: roll back",
+      name: "Block 1: roll back",
       coloured: true,
       lines: shift,
       lit: (one) => sees(one, shift),

@@ -1,4 +1,4 @@
-"""Questions on chapters 8 to 15: training, maps, other people's weights, and beyond."""
+"""Questions from chapter 8 on: training, maps, other people's weights, and beyond."""
 
 from dataclasses import replace
 from statistics import mean
@@ -47,89 +47,6 @@ def three_seeds(new: tuple[float, ...], old: tuple[float, ...]) -> Ask:
 
 
 @about(
-    8,
-    "A Transformer beats simpler models, or a test score says how good a model is",
-    "centred",
-    "moved",
-)
-def small_data(digits: str) -> Ask:
-    if digits == "centred":
-        return Ask(
-            "On scikit-learn's 1,797 digits of 8×8 pixels, a support vector classifier "
-            "(SVC) reads about 99 of 100 test digits. How does a small ViT compare, "
-            "trained on the same digits?",
-            right="It reads about as many, at best, and takes far longer to learn",
-            why="On so few, small and centred images two pictures of one digit are "
-            "alike pixel by pixel, and a ViT has no advantage.",
-            wrong={
-                "It reads clearly more, because attention sees the whole image": "the "
-                "architecture is thought to win on any amount of data",
-                "It reads only half of them, because it needs millions of images": "a "
-                "ViT is thought to learn nothing from little data",
-                "It is level with the SVC and learns faster": "what one step of "
-                "training does is overlooked: it comes again for every batch",
-            },
-        )
-    return Ask(
-        "An SVC and a ViT read 99 of 100 of scikit-learn's test digits. The ViT saw "
-        "moved and turned copies in training, and the SVC did not. Now each test digit "
-        "is moved by one pixel. What happens?",
-        right="The SVC falls to about half, and the ViT loses a few in a hundred",
-        why="The SVC compares pixel by pixel with digits that were all centred. The "
-        "test digits did not reveal this, because they are centred too.",
-        wrong={
-            "Both keep their 99, because one pixel is little": "99 of 100 is taken "
-            "for a property of the model and not of the test",
-            "The ViT falls to about half, because its positions are learned": "a ViT "
-            "is thought to tie every patch to its place",
-            "Both fall to about half": "what was seen in training is thought not to "
-            "matter",
-        },
-    )
-
-
-@about(
-    9,
-    "The model uses what the map shows",
-    "removal",
-    "class",
-)
-def what_a_map_says(asked: str) -> Ask:
-    if asked == "removal":
-        return Ask(
-            "An attention map is bright on the object. Which experiment says most "
-            "about whether the model needs these patches?",
-            right="Cover them, and compare with covering as many random patches, and "
-            "as many of the brightest",
-            why="Only the covering asks the model. Without something to compare with, "
-            "any loss looks large.",
-            wrong={
-                "Cover them, and see that the accuracy falls": "a fall without "
-                "anything to compare it with is taken for evidence",
-                "Measure which share of the map is inside the object": "where the map "
-                "is bright is taken for what the model uses",
-                "Look at maps of many images": "more of the same picture is taken for "
-                "a test",
-            },
-        )
-    return Ask(
-        "The attention of the class token is drawn for an image with a cat and a dog. "
-        "How does the map that explains *cat* differ from the one that explains *dog*?",
-        right="There is only one map: it does not know of classes",
-        why="The weights are there before the head has computed any logit, and they do "
-        "not say what the values held.",
-        wrong={
-            "Each is bright on its own animal": "the map is thought to show the reason "
-            "for an answer",
-            "The map of the class that wins is the brighter one": "attention is "
-            "thought to grow with a logit",
-            "One of them is the other, inverted": "classes are thought to divide the "
-            "attention among them",
-        },
-    )
-
-
-@about(
     9,
     "Chance is one half",
     (64, 16),
@@ -149,37 +66,6 @@ def uniform_map(image: int, box: int) -> Ask:
             f"{box / image:g}": "the sides are compared and not the areas",
             "0.5": "chance is thought to be one half",
             "0": "a map that points nowhere is thought to score nothing",
-        },
-    )
-
-
-@about(
-    10,
-    "A small difference of logits is rounding",
-    3e-4,
-    1e-6,
-)
-def difference_of_logits(difference: float) -> Ask:
-    rounding = "Rounding: the two models compute the same"
-    detail = "A small thing is different, such as eps or the kind of GELU"
-    is_rounding = difference < 1e-5
-    size = f"{difference:.0e}".replace("e-0", "e-")
-    return Ask(
-        "You load published weights into your own ViT-B/16. In float32 its logits, "
-        f"which are numbers around 1, differ from the library's by at most "
-        f"{size}. What is the most likely reason?",
-        right=rounding if is_rounding else detail,
-        why="Right conversions differ by about 1e-6 in the logits. A wrong eps or a "
-        "tanh-GELU costs 1e-4 to 2e-3, and anything larger is a larger mistake.",
-        wrong={
-            (detail if is_rounding else rounding): "a float32 is thought to be more "
-            "exact than it is"
-            if is_rounding
-            else "a difference that hardly shows is taken for rounding",
-            "Half of the weights were not loaded": "such a mistake would change every "
-            "logit by as much as the logits themselves",
-            "The number of heads is wrong": "such a mistake would change which class "
-            "wins",
         },
     )
 
@@ -230,45 +116,6 @@ def checkpoint(asked: str) -> Ask:
             "to need equal weights",
             "The heads are right, but not yet the blocks": "a zero times anything is "
             "overlooked",
-        },
-    )
-
-
-@about(
-    11,
-    "A measured time is the time that the work took",
-    "GPU",
-    "CPU",
-)
-def stopwatch(where: str) -> Ask:
-    if where == "GPU":
-        return Ask(
-            "You read the clock, call a large model on a GPU, read the clock again, "
-            "and get 0.3 ms. What have you measured?",
-            right="How long it takes to put the work into the GPU's queue",
-            why="The call returns before the work is done. Wait for the GPU "
-            "(synchronise) before you read the clock, both times.",
-            wrong={
-                "The forward pass": "a call is thought to return when its work is done",
-                "The forward pass and the copy of the logits to the CPU": "reading the "
-                "clock is thought to fetch the logits",
-                "The time until the first layer has its result": "the call is thought "
-                "to return with the first result",
-            },
-        )
-    return Ask(
-        "In turns and with medians, a new version is 3 % faster than the old one. The "
-        "old one, measured against itself in the same way, is off by up to 5 %. What "
-        "do you report?",
-        right="Nothing was measured that could tell the two apart",
-        why="What a program shows against itself is the error of the stopwatch, and "
-        "the difference is smaller.",
-        wrong={
-            "The new version is 3 % faster": "the median is thought to remove any "
-            "error",
-            "The new version is up to 8 % faster": "the error is added to the gain",
-            "The new version is 2 % slower": "the error is taken off the gain as if "
-            "it were known",
         },
     )
 
@@ -330,44 +177,6 @@ def ring(processes: int, preset: str) -> Ask:
             f"{sent / 2:.0f} MB": "the second trip is forgotten, which hands the sums "
             "round",
             f"{vector / processes:.0f} MB": "each is thought to send its piece once",
-        },
-    )
-
-
-@about(
-    12,
-    "Sharding divides everything by the number of GPUs",
-    "FSDP",
-    "DDP",
-)
-def who_holds_what(kind: str) -> Ask:
-    if kind == "FSDP":
-        return Ask(
-            "A ViT trains with DDP on eight GPUs with 128 images each. With 256 images "
-            "each it runs out of memory. A colleague suggests FSDP. Which part of "
-            "the memory would *not* become smaller?",
-            right="The activations",
-            why="FSDP divides weights, gradients and averages. Each GPU still keeps "
-            "the activations of its own 256 images, and they are what had no room.",
-            wrong={
-                "The weights": "FSDP is thought to divide the images alone, as DDP "
-                "does",
-                "The gradients": "they are thought to be needed whole, because they "
-                "are averaged",
-                "AdamW's averages": "FSDP is thought to leave the optimiser as it is",
-            },
-        )
-    return Ask(
-        "A model trains on eight GPUs with DDP, and a colleague expects each of them "
-        "to hold an eighth of everything. What is really divided among the eight?",
-        right="The images of a batch, with their activations",
-        why="Every process has all weights, all gradients and both averages. They stay "
-        "equal because the gradients are averaged before each step.",
-        wrong={
-            "The blocks of the model": "DDP is taken for a pipeline",
-            "The weights, with their gradients and averages": "DDP is taken for FSDP",
-            "The gradients and AdamW's averages": "DDP is taken for ZeRO-2, a step on "
-            "the way to FSDP",
         },
     )
 
@@ -457,45 +266,6 @@ def bias_table(w: int) -> Ask:
             f"{w**4:,}": "each pair of tokens is thought to have its own",
             f"{w**2}": "the sign of a difference is overlooked",
             f"{values}": "only one direction is counted",
-        },
-    )
-
-
-@about(
-    14,
-    "A falling loss means that the code is right",
-    "curves",
-    "accuracy",
-)
-def it_learns(evidence: str) -> Ask:
-    if evidence == "curves":
-        return Ask(
-            "Two models train on the same digits. One has a bug. Model A learns faster "
-            "and ends a little higher than model B. Which one has the bug?",
-            right="These curves cannot tell",
-            why="Training works around any mistake that loses no information. In the "
-            "bug clinic it is model A that has the bug.",
-            wrong={
-                "Model B, because it learns more slowly": "a bug is thought to cost "
-                "accuracy",
-                "Model A, because a sound model cannot learn so fast": "a guess is "
-                "turned into a rule",
-                "The one whose training loss is higher at the end": "a bug is "
-                "thought to show in the loss",
-            },
-        )
-    return Ask(
-        "A colleague's ViT reads 97 of 100 digits, and the weights of a sound model "
-        "load into it without an error. What has been shown?",
-        right="That something can be learned, and that names and shapes agree",
-        why="Loading compares no numbers, and training works around mistakes that lose "
-        "no information. Compare the logits with those of the sound model.",
-        wrong={
-            "That it computes what the sound model computes": "names and shapes are "
-            "taken for what is computed with them",
-            "That it has no bug that matters": "a good score is taken for a proof",
-            "That its attention is right, but perhaps not its patches": "loading is "
-            "thought to test a part of the model",
         },
     )
 

@@ -36,7 +36,7 @@ from tests.classroom.bench.edited import edited
 REPORT = ROOT / "_build" / "bench-grade.json"
 WATCHED = ("classroom", "notebooks", "tests", "vit_check", "vit_doctor", "vit_steps")
 WATCHED += ("Makefile",)
-BETWEEN_LOOKS = 2  # seconds, at how much memory is held
+BETWEEN_LOOKS = 2  # seconds between two looks at the memory in use
 
 
 def fingerprint(places: list[Path]) -> str:
@@ -54,7 +54,8 @@ class Peak(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.ended, self.bytes = threading.Event(), 0
+        self.ended = threading.Event()
+        self.bytes = 0
 
     def run(self) -> None:
         procfs = Procfs(Path("/proc"))
@@ -72,7 +73,7 @@ def measure(
     """Make the submissions, grade them and compare the marks.
 
     Args:
-        often: how often each honest sort comes for once of each other.
+        often: how many submissions of each honest sort come for one of each other.
     """
     assignment = Assignment(source)
     sorts = [*damaged(), *nuisances(), *cheats(), *often * [*honest(), *edited()]]
@@ -107,7 +108,8 @@ def measure(
         pages = sum(out.feedback(s, assignment.name).is_file() for s in sent)
         changed = fingerprint(watched) != before
         marks = gradebook.marks(out, results)
-        wrong, times = [], defaultdict(list)
+        wrong = []
+        times = defaultdict(list)
         for result in results:
             kind = sent[result.student]
             times[kind.name].append(result.seconds)

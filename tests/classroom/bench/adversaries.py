@@ -385,7 +385,7 @@ def _cells_twice(assignment: Assignment) -> bytes:
 
 
 def _last_answer(assignment: Assignment, source: str) -> bytes:
-    """Return right answers to all tasks but the last, and this source there."""
+    """Return right answers to all tasks but the last, which this source answers."""
     tasks = tasks_of(assignment)
     nb = solved(assignment, len(tasks) - 1)
     for cell in nb.cells:

@@ -72,8 +72,9 @@ def _solutions(nb: NotebookNode) -> list[NotebookNode]:
 
 
 def _cells_above(nb: NotebookNode, release: NotebookNode) -> None:
-    """Join each answer to the code cell above it, under that one's name."""
-    above, kept = None, []
+    """Join each answer to the code cell above it, under the upper cell's name."""
+    above = None
+    kept = []
     for cell in nb.cells:
         if above is not None and is_solution(cell) and cell.cell_type == "code":
             above.source += f"\n\n{cell.source}"
@@ -177,7 +178,7 @@ def _listed_types(nb: NotebookNode, release: NotebookNode) -> None:
 
 
 def _debugged(nb: NotebookNode, release: NotebookNode) -> None:
-    """Leave breakpoints in the answers, and an error that was looked into."""
+    """Leave breakpoints in the answers, and an error that was debugged."""
     for source in ("%pdb off", "%debug", "%pdb on\n1 / 0"):
         nb.cells.insert(2, new_code_cell(source))
     for number, cell in enumerate(_solutions(nb)):

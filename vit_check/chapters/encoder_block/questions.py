@@ -24,9 +24,7 @@ def tokens_that_change() -> list[int]:
     return [int((change > 1e-9).sum()) for change in changes]
 
 
-BRANCHES = [
-    f"{part} {number}" for number in range(1, 5) for part in ("attention", "MLP")
-]
+BRANCHES = [f"{part} {block}" for block in range(4) for part in ("attention", "MLP")]
 
 
 QUESTIONS = """
@@ -96,7 +94,7 @@ accuracy_without_each_branch: a dictionary of nine accuracies
   if given["nothing"] < 0.9: says that the whole model is wrong on more than one image
     in ten, which it is not: are the images normalised, and do all branches run?
   if len(set(given.values())) == 1: has one accuracy everywhere: nothing was left out
-  if given["MLP 1"] > 0.7: has an accuracy at 'MLP 1' that is too high: leave the branch
+  if given["MLP 0"] > 0.7: has an accuracy at 'MLP 0' that is too high: leave the branch
     out, and keep x itself
   if min(given.values()) < 0.25: has an accuracy near guessing: leave the branch out,
     and keep the stream that it would be added to
@@ -105,11 +103,11 @@ accuracy_without_each_branch: a dictionary of nine accuracies
     the sum that is left out; then model.norm and model.head.
   ? if left_out != f'attention {n}': x = x + block.attn(block.norm1(x))[0], and the same
     for the MLP.
-branch_that_is_needed_most: the name of a branch, such as 'attention 3'
-  = "MLP 1"
-  "MLP 4": is the one that is hardly missed
-  "attention 4": is one of those that are missed least
-  "attention 2" or "MLP 2" or "attention 3" or "MLP 3" or "attention 1": is missed, but
+branch_that_is_needed_most: the name of a branch, such as 'attention 2'
+  = "MLP 0"
+  "MLP 3": is the one that is hardly missed
+  "attention 3": is one of those that are missed least
+  "attention 1" or "MLP 1" or "attention 2" or "MLP 2" or "attention 0": is missed, but
     another one is missed more
   ? Look for the lowest accuracy in your dictionary.
   ? min(accuracies, key=accuracies.get) names it.

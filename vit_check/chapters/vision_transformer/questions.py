@@ -5,7 +5,7 @@ from vit_steps.vision_transformer import ViTConfig
 SHAPES = {
     "patches": (3, 25, 40),
     "tokens": (3, 26, 40),
-    "after block 5": (3, 26, 40),
+    "after block 4": (3, 26, 40),
     "class token": (3, 40),
     "logits": (3, 7),
     "weights of a block": (3, 4, 26, 26),
@@ -19,7 +19,7 @@ def shapes() -> dict[str, tuple[int, ...]]:
     return {
         "patches": (B, T - 1, D),
         "tokens": (B, T, D),
-        "after block 5": (B, T, D),
+        "after block 4": (B, T, D),
         "class token": (B, D),
         "logits": (B, config.num_classes),
         "weights of a block": (B, h, T, T),
@@ -52,7 +52,7 @@ shapes_through_a_model: a dictionary of six shapes
     the embedding turns each into D
   shapes_but(patches=(3, 26, 40)): has the class token among the patches already; it
     joins them later
-  shapes_but(tokens=(3, 25, 40), after_block_5=(3, 25, 40)): leaves out the class token
+  shapes_but(tokens=(3, 25, 40), after_block_4=(3, 25, 40)): leaves out the class token
     among the tokens
   shapes_but(logits=(3, 26, 7)): lets the head read every token; it reads one
   shapes_but(class_token=(3, 1, 40)): keeps an axis of one token; the index 0 removes it

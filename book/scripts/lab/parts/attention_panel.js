@@ -276,8 +276,9 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
         <div class="vl-looks-place">${looks}${split}${toNumbers}</div>
         <div class="vl-heads">${maps.element}</div>
         ${inside.element}
+        ${tools.element}
         <div class="vl-answers">${bars.element}${changed}${allOn}${accuracy.element}</div>
-        ${tools.element}${keeping}${announcer.element}
+        ${keeping}${announcer.element}
       </div>
       ${toast.element}${tokens.element}
     </div>`;

@@ -357,6 +357,9 @@ export async function photographStage(model, { photos, common }) {
         ${thumbs.map(({ press }) => press)}${own}<span class="vp-own">${file}${fileLabel}</span>
       </div>
       <span class="vl-note"><span class="vp-with-mouse">or drop or paste one. </span>It stays on this page.</span>
+    </div>`;
+  const settings = html`
+    <div class="vl-toolbar vp-settings" role="group" aria-label="How it is shown">
       ${labelled("upside down", turned)}
       ${labelled("one colour scale for all pictures", inCommon)}
     </div>`;
@@ -555,6 +558,7 @@ export async function photographStage(model, { photos, common }) {
       <div class="vl-panel vp-stage">
         ${bets.element}${pictures}
         <div class="vp-left">${board.element}${looks}</div>
+        ${settings}
         <div class="vp-right">${small.element}${elsewhere.element}</div>
         <div class="vp-heads">${maps.element}</div>
         <div class="vl-toolbar vp-take" role="group" aria-label="Take something away">
