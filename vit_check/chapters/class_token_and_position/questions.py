@@ -41,11 +41,13 @@ def no_matrix(given: Any) -> str | None:
     return None if right else f"has shape {tuple(matrix.shape)}, expected (4, 4)"
 
 
-def misses(given: Any, places: int) -> bool:
-    """Return whether a matrix does not serve the first of 37 places."""
-    clocks = clocks_at(torch.arange(40), SPEEDS)  # (40, 4)
-    moved = clocks[:places] @ torch.tensor(given).double().T
-    return not torch.allclose(moved, clocks[3 : places + 3], atol=1e-4)
+CLOCKS = clocks_at(torch.arange(40), SPEEDS)  # (40, 4)
+
+
+def misses(given: Any, before: Tensor, after: Tensor) -> bool:
+    """Return whether a matrix takes clocks elsewhere than where they are due."""
+    moved = before @ torch.tensor(given).double().T
+    return not torch.allclose(moved, after, atol=1e-4)
 
 
 def read_from(number: int, old: int = 49, new: int = 100) -> tuple[int, int]:
@@ -123,10 +125,10 @@ three_steps_on: a 4×4 matrix that takes every position p to position p + 3
   if near(given, turned(3 * SPEEDS, (0, 2, 1, 3))): takes both sines to come before both
     cosines; here they take turns
   if near(given, torch.eye(4).double()): leaves every position where it is
-  if misses(given, 37) and not misses(given, 1): takes position 0 to 3, and others
-    elsewhere: it is to serve them all
-  if misses(given, 37): does not take position p to position p + 3: try it on p = 0,
-    then on p = 1
+  if misses(given, CLOCKS[:-3], CLOCKS[3:]) and not misses(given, CLOCKS[0], CLOCKS[3]):
+    takes position 0 to 3, and others elsewhere: it is to serve them all
+  if misses(given, CLOCKS[:-3], CLOCKS[3:]): does not take position p to position p + 3:
+    try it on p = 0, then on p = 1
   ? Each clock has a block of its own, 2×2; between clocks there are zeros.
   ? sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b - sin a sin b.
     The angle b is 3 for the first clock.

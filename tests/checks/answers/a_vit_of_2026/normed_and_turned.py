@@ -11,6 +11,8 @@ no eps: weight, 1e-6 -> weight
 values: 1e-6 -> 1e-5
 not turned: apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
   -> F.rms_norm(x, x.shape[-1:], weight, 1e-6)
+normed after the turn: weight, 1e-6), angles) -> None, 1e-6), angles) * weight
+    its weight
 """)
 def with_the_package(x, weight, angles):
     return apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
@@ -32,11 +34,6 @@ def head_by_head(x, weight, angles):
         size = head.pow(2).mean(2, True).add(1e-6).rsqrt()
         heads.append(by_rotate_half(head * size * weight, angles))
     return torch.stack(heads, dim=1)
-
-
-@wrong("normed after the turn")
-def weight_after_the_turn(x, weight, angles):
-    return weight * apply_rope(F.rms_norm(x, x.shape[-1:], None, 1e-6), angles)
 
 
 @wrong("over all heads")

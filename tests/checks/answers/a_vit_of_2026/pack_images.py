@@ -23,6 +23,7 @@ one class token: 1 + rows * columns for rows, columns in grids
   _of_a_grid(grid, head_dim) -> _of_a_grid(grid, head_dim)[int(start > 0) :]
 shape: 1 + rows * columns -> rows * columns
   _of_a_grid(grid, head_dim) -> _of_a_grid(grid, head_dim)[1:]
+exchanged: angles, mask -> mask, angles
 """)
 def with_slices(grids, head_dim):
     lengths = [1 + rows * columns for rows, columns in grids]
@@ -55,8 +56,3 @@ def with_repeats(grids, head_dim):
 def minus_infinity(grids, head_dim):
     angles, mask = with_slices(grids, head_dim)
     return angles, torch.where(mask, 0.0, -torch.inf)
-
-
-@wrong("exchanged")
-def mask_first(grids, head_dim):
-    return with_slices(grids, head_dim)[::-1]

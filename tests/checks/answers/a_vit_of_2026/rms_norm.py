@@ -2,7 +2,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -19,7 +19,11 @@ def with_rsqrt(x, weight, eps=1e-6):
     return x * torch.rsqrt((x**2).mean(-1, keepdim=True) + eps) * weight
 
 
-@wrong_edits("no effect: weight, eps) -> weight, 1e-6)")
+@wrong_edits("""
+no effect: weight, eps) -> weight, 1e-6)
+mean subtracted: F.rms_norm(x, (x.shape[-1],), weight, eps)
+  -> F.layer_norm(x, x.shape[-1:], weight, None, eps)
+""")
 def with_torchs_own(x, weight, eps=1e-6):
     return F.rms_norm(x, (x.shape[-1],), weight, eps)
 
@@ -39,8 +43,3 @@ def by_the_length(x, weight, eps=1e-6):
 def by_the_module(x, weight, eps=1e-6):
     norm = nn.RMSNorm(x.shape[-1], eps=eps, dtype=x.dtype)
     return torch.func.functional_call(norm, {"weight": weight}, x)
-
-
-@wrong("mean subtracted")
-def a_layer_norm(x, weight, eps=1e-6):
-    return F.layer_norm(x, x.shape[-1:], weight, None, eps)

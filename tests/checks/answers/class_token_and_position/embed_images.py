@@ -3,7 +3,7 @@ from einops import repeat
 from einops.layers.torch import Rearrange
 from torch import nn
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 from tests.checks.answers.class_token_and_position.class_token import InFront
 from tests.checks.answers.class_token_and_position.position_embedding import Learned
 from vit_steps import PatchEmbedding, ViTEmbedding, patchify
@@ -174,6 +174,7 @@ class ByNameOfItsParts(nn.Module):
         return x
 
 
+@wrong_edits("class token without position: (self.cls + self.cls_pos) -> self.cls")
 class PositionsAsAnImage(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -187,13 +188,6 @@ class PositionsAsAnImage(nn.Module):
         x = (self.conv(images) + self.pos).flatten(2).mT
         cls = (self.cls + self.cls_pos).expand(len(x), -1, -1)
         return torch.cat([cls, x], dim=1)
-
-
-@wrong("class token without position")
-class PositionOfTheClassTokenForgotten(PositionsAsAnImage):
-    def forward(self, images):
-        x = (self.conv(images) + self.pos).flatten(2).mT
-        return torch.cat([self.cls.expand(len(x), -1, -1), x], dim=1)
 
 
 class PositionsTurned(nn.Module):

@@ -1,7 +1,7 @@
 import torch
 from torch import nn
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -75,6 +75,7 @@ concatenated: torch.add(tokens, pos_embed)
   -> torch.cat([tokens, pos_embed.repeat(len(tokens), 1, 1)], 2)
 by the batch: torch.add(tokens, pos_embed)
   -> tokens + pos_embed.transpose(0, 1)[: tokens.size(0)]
+changes its input: torch.add(tokens, pos_embed) -> tokens.data.add_(pos_embed)
 """)
 def add_positions(tokens, pos_embed):
     return torch.add(tokens, pos_embed)
@@ -82,13 +83,6 @@ def add_positions(tokens, pos_embed):
 
 def a_factory_of_positions(n, d):
     return Learned(n, d)
-
-
-@wrong("changes its input")
-def function_in_place(tokens, pos_embed):
-    with torch.no_grad():
-        tokens += pos_embed
-    return tokens
 
 
 class BeginsWithZeros(Learned):

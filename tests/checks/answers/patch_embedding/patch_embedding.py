@@ -175,6 +175,7 @@ class InSpaceAndChannels(nn.Module):
         return self.conv(images[:, None]).flatten(2).permute(0, 2, 1)
 
 
+@wrong_edits("unused: in pairs -> in list(pairs)[:1]")
 class OneLayerAChannel(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -187,9 +188,3 @@ class OneLayerAChannel(nn.Module):
         channels = images.split(1, dim=1)
         pairs = zip(self.layers, channels, strict=True)
         return sum(layer(vit_steps.patchify(x, self.patch_size)) for layer, x in pairs)
-
-
-@wrong("unused")
-class FirstChannelAlone(OneLayerAChannel):
-    def forward(self, images):
-        return self.layers[0](vit_steps.patchify(images[:, :1], self.patch_size))

@@ -14,10 +14,10 @@ rows and columns swapped: (h w) -> (w h)
 moved: rearrange(images, -> rearrange(images.permute(0, 1, 3, 2),
     the image turned
 changes its input: return rearrange -> patches = rearrange
-  p2=patch_size, ) -> p2=patch_size); images -= images.mean(); return patches
+  p2=patch_size) -> p2=patch_size); images -= images.mean(); return patches
 dtype: rearrange(images, -> rearrange(images.float(),
-shape: p2=patch_size, ) -> p2=patch_size)[:, :, : 3 * patch_size**2]
-depends on the batch: p2=patch_size, )
+shape: p2=patch_size) -> p2=patch_size)[:, :, : 3 * patch_size**2]
+depends on the batch: p2=patch_size)
   -> p2=patch_size).reshape(2, -1, images.shape[1] * patch_size**2)
     for the batch of the first test
 """)

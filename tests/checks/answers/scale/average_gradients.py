@@ -10,6 +10,8 @@ mean of means: g * n for -> g for
 weighed, not divided: / sum(counts) -> nothing
 divided by processes: sum(counts) -> len(counts)
 sums over images: g * n for -> g for
+values: = lambda gradients, counts: gradients[counts.index(max(counts))]
+    of the largest share
 """)
 def average_with_a_sum(gradients, counts):
     pairs = zip(gradients, counts, strict=True)
@@ -48,8 +50,3 @@ def average_in_place(gradients, counts):
     for g, n in zip(gradients, counts, strict=True):
         g.mul_(n / sum(counts))
     return torch.stack(gradients).sum(0)
-
-
-@wrong("values")
-def of_the_largest_share(gradients, counts):
-    return gradients[counts.index(max(counts))]

@@ -1,4 +1,4 @@
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 from vit_steps import training_cost
 
 
@@ -10,6 +10,8 @@ copy sharded: 2 * num_parameters -> 2 * own
 always split: if sharded else num_parameters -> nothing
 no effect: // num_devices if sharded else num_parameters -> nothing
 optimiser alone split: 4 * own -> 4 * num_parameters
+missing: {"weights": weights, "gradients" -> {"weight": weights, "grads"
+type: return -> return 16 * num_parameters; return
 """)
 def bytes_of_four_kinds(num_parameters, num_devices, sharded, autocast):
     own = num_parameters // num_devices if sharded else num_parameters
@@ -29,13 +31,3 @@ def bytes_as_the_package(num_parameters, num_devices, sharded, autocast):
     return training_cost.TrainingMemory(
         4 * own + (2 * num_parameters if autocast else 0), 4 * own, 8 * own, 0.0
     )
-
-
-@wrong("missing")
-def bytes_under_other_names(num_parameters, num_devices, sharded, autocast):
-    return {"weight": 4 * num_parameters, "grads": 0, "optimizer": 0}
-
-
-@wrong("type")
-def bytes_in_one_number(num_parameters, num_devices, sharded, autocast):
-    return 16 * num_parameters

@@ -8,6 +8,7 @@ from tests.checks.answers import wrong, wrong_edits
 over everything
   F.softmax(scores, dim=-1) -> scores.flatten().softmax(0).reshape(scores.shape)
 dtype: F.softmax(scores -> F.softmax(scores.double()
+reshape: dim=-1) -> dim=-1).squeeze()
 """)
 def pytorchs(scores):
     return F.softmax(scores, dim=-1)
@@ -53,8 +54,3 @@ def by_numpy(scores):
 def with_the_largest_detached(x):
     e_x = torch.exp(x - torch.max(x, dim=-1, keepdim=True)[0].detach())
     return e_x / torch.einsum("...k->...", e_x)[..., None]
-
-
-@wrong("reshape")
-def squeezed(scores):
-    return F.softmax(scores, dim=-1).squeeze()

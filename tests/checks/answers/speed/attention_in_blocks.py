@@ -17,6 +17,9 @@ begins at 0: float("-inf") -> 0.0
 largest of the block
   torch.maximum(m, scores.max(dim=1).values) -> scores.max(dim=1).values
 one largest for all queries: scores.max(dim=1).values -> scores.max()
+whole rows: = lambda q, k, v, block: F.scaled_dot_product_attention(q, key=k, value=v)
+whole rows
+  = lambda q, k, v, block: F.scaled_dot_product_attention(q[None], k[None], v[None])[0]
 """)
 def attend_with_split(q, k, v, block):
     m = torch.full((len(q),), float("-inf"), dtype=q.dtype)
@@ -68,11 +71,6 @@ def attend_in_place(q, k, v, block):
 
 
 @wrong("whole rows")
-def attend_with_torch(q, k, v, block):
-    return F.scaled_dot_product_attention(q[None], k[None], v[None])[0]
-
-
-@wrong("whole rows")
 def attend_cutting_the_weights(q, k, v, block):
     weights = torch.softmax(q @ k.T / math.sqrt(q.shape[1]), dim=-1)
     pairs = zip(weights.split(block, dim=1), v.split(block), strict=True)
@@ -121,11 +119,6 @@ def merged_by_logaddexp(q, k, v, block):
         output = output + found * (scores - total).exp()[:, None]
         largest = total
     return output
-
-
-@wrong("whole rows")
-def by_the_fused_kernel(q, k, v, block):
-    return F.scaled_dot_product_attention(q, key=k, value=v)
 
 
 def statistics_in_a_list(q, k, v, block):
