@@ -53,12 +53,12 @@ __all__ += sorted(CHECKS)
 
 
 def variant(seed: int | None) -> None:
-    """Ask from now on what a variant of the sets asks; None for the book's own.
+    """Ask a variant's questions from now on; with None, those of the book's own sets.
 
     >>> check.variant(2027)
 
     Args:
-        seed: that with which the variant was drawn.
+        seed: the one with which the variant was drawn.
     """
     drawn = {} if seed is None else variants(seed)
     by_topic = {name.split("_", 1)[1]: each for name, each in drawn.items()}
@@ -114,7 +114,7 @@ def _by_name(name: str) -> Check:
 
 
 class _NoSuchCheck(AttributeError):
-    """Shown in a notebook as a sentence alone."""
+    """Raised for an unknown name; a notebook shows the sentence alone."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]

@@ -34,10 +34,10 @@ def is_alike(cell: NotebookNode) -> bool:
 
 @cache
 def _alike() -> set[str]:
-    """Return the checks that a variant leaves alone, and the questions whose published
-    answer is right in it too, by the names that a judge knows.
+    """Return the names of the checks and questions that a variant does not change.
 
-    Afterwards the checks are the book's own.
+    The names are those that a judge knows; a question is unchanged if its published
+    answer is still right. Afterwards the checks are the book's own.
     """
     vit_check.variant(None)
     checks = dict(vit_check.CHECKS)

@@ -33,7 +33,7 @@ GRADER = 300 * MIB  # of these for this process, the judge and the libraries
 # Seconds on the notebook's own clock; by the wall clock at most six times as many, 9
 # minutes. The sets take 2 to 20 s.
 SECONDS = 90
-AGAIN = 150  # seconds of a first run after which a second one as long ends in time
+AGAIN = 150  # seconds; after a longer first run there is no time for a second
 BUSY = (
     "The machine was too busy to be fair to what did not pass: hand the same file in "
     "once more."

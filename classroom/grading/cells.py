@@ -147,7 +147,7 @@ def _answers(cell: Cell, tasks: dict[str, int]) -> list[Cell]:
     names = defined(cell.source) if cell.kind == "code" else set()
     if len({tasks[name] for name in names if name in tasks}) < 2:
         return [cell]
-    if MAGIC.search(cell.source):  # the lines of its tree may be others
+    if MAGIC.search(cell.source):  # its tree may have other line numbers
         return [cell]
     (tree,) = trees_of([cell.source])
     lines = cell.source.split("\n")
@@ -182,7 +182,7 @@ def _lines_of(target: NotebookNode) -> str:
 def _with_names(
     parts: list[Cell], names: tuple[str, ...], release: NotebookNode
 ) -> list[Cell]:
-    """Return the parts of a cell, of which one has its name."""
+    """Return the parts of a cell, and give its names to one of them."""
     if len(parts) < 2:
         return parts
     wanted = set[str]()

@@ -108,7 +108,7 @@ def _alike(everyone: list[Work], kind: str) -> Iterable[tuple[tuple[str, ...], s
         if len(written) >= SHORTEST[kind]:
             authors[written].append(work.student)
     texts = list(authors)
-    groups: list[tuple[set[str], set[int]]] = []  # texts, and percents that are alike
+    groups: list[tuple[set[str], set[int]]] = []  # alike texts, and by how many %
     for number, text in enumerate(texts):
         pairs = process.extract_iter(
             text, texts[:number], scorer=fuzz.ratio, score_cutoff=SAME[kind]

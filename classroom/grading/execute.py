@@ -30,7 +30,7 @@ from classroom.grading.watchdog import Watchdog
 NOT_RUN = "NotRun"
 FAILED = "NotPassed"
 LONG = 10  # seconds of delay up to which a run is fair in any case
-MOMENT = 1.5  # seconds after a cell in which what it started may still end the kernel
+MOMENT = 1.5  # seconds in which what a cell left running may still end the kernel
 
 
 def is_autograded(cell: NotebookNode) -> bool:

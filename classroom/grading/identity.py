@@ -77,7 +77,7 @@ class Claim:
     lms_id: str = ""
     upload: str = ""
     readings: tuple[str, ...] = ()
-    by_platform: bool = field(default=False, compare=False)  # and by no student
+    by_platform: bool = field(default=False, compare=False)  # not by a student
 
     def student(self, contested: bool = False) -> str:
         """Return a name for files; if the claim is contested, one that no rival has."""

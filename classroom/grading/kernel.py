@@ -107,7 +107,7 @@ class SandboxedKernelManager(AsyncKernelManager):
     def _limits(self) -> dict[str, int]:
         limits = self.terms.limits
         return {
-            "memory": limits.memory * 5 // 4,  # the watchdog is to act before
+            "memory": limits.memory * 5 // 4,  # the watchdog should act first
             "processes": limits.processes,
             "seconds": limits.total_seconds,
             "file_size": 64 * MIB,

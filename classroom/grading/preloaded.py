@@ -6,7 +6,7 @@ submission is read.
 
 from contextlib import suppress
 
-import torch._dynamo  # some cases of the judge would, for a second
+import torch._dynamo  # takes a second, which some cases of the judge would pay
 from sqlalchemy.orm import configure_mappers
 
 import vit_check.judge

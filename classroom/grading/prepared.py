@@ -27,10 +27,10 @@ from classroom.grading.door import LONGEST
 from classroom.grading.sandbox import ENVIRONMENT, HOME, LOOK_AROUND
 from classroom.grading.seccomp import compiled
 
-# Of torch, for the first optimizer, and of vit_steps, for data and weights.
+# What torch imports for the first optimizer, and vit_steps for data and weights.
 LATER = ("torch._dynamo", "torchvision", "sklearn.datasets")
 NAMESPACES = ("cgroup", "ipc", "uts", "net", "pid", "mnt")
-# Of linux/nsfs.h, linux/prctl.h and linux/capability.h.
+# Constants from linux/nsfs.h, linux/prctl.h and linux/capability.h.
 OWNER_OF_NAMESPACE = 0xB701
 END_WITH_PARENT, DUMPABLE, SECCOMP, DROP, NO_NEW_RIGHTS = 1, 4, 22, 24, 38
 CAPABILITIES_3 = 0x20080522
@@ -92,7 +92,7 @@ def _join(process: int) -> None:
         ours, theirs = (f"/proc/{who}/ns/{name}" for who in ("self", process))
         if not os.path.samefile(ours, theirs):
             opened[name] = os.open(theirs, os.O_RDONLY)
-    if "user" in opened:  # around it is the one in which bubblewrap set up the others
+    if "user" in opened:  # join the outer one first, which owns the other namespaces
         around = fcntl.ioctl(opened["mnt"], OWNER_OF_NAMESPACE)
         opened = {"around": around, **opened}
     for descriptor in opened.values():
@@ -114,9 +114,9 @@ def _give_up_rights(user: int | None) -> None:
         os.setresuid(user, user, user)
     _libc().capset((ctypes.c_uint32 * 2)(CAPABILITIES_3, 0), (ctypes.c_uint32 * 6)())
     _control(NO_NEW_RIGHTS, 1)
-    _control(DUMPABLE, 1)  # its own /proc/self is its own again
+    _control(DUMPABLE, 1)  # so that it may read its own /proc/self
     code = ctypes.create_string_buffer(compiled())
-    length = len(compiled()) // 8  # of instructions
+    length = len(compiled()) // 8  # number of instructions
     _control(SECCOMP, 2, struct.pack("HP", length, ctypes.addressof(code)))
 
 

@@ -203,7 +203,7 @@ def match(cells: list[Cell], release: NotebookNode) -> dict[int, NotebookNode]:
         ]
         if scored and max(scored)[0] >= ALIKE:
             take(index, -max(scored)[2])
-    # A cell that is left may have been written anew, and only one place is left for it.
+    # An unknown cell beside a free solution's neighbours may be that one, rewritten.
     for number, target in list(free.items()):
         if is_solution(target):
             left = _left_at(number, cells, found, target, stubs)

@@ -87,7 +87,7 @@ class Terms:
 
     limits: Limits = ORDINARY
     sandbox: bool = True
-    prefix: tuple[str, ...] = ()  # before a kernel's command, without a sandbox
+    prefix: tuple[str, ...] = ()  # put before a kernel's command if not sandboxed
     weak: bool = False  # grade even if the sandbox is not tight
     visible: tuple[Path, ...] = ()
     temporary: Path | None = None  # the folder for sockets

@@ -125,7 +125,7 @@ def run_sandboxed(
             capture_output=True,
             text=True,
             pass_fds=[filtered],
-            env={"PATH": os.defpath},  # bwrap's are visible in the sandbox
+            env={"PATH": os.defpath},  # the sandbox sees bwrap's variables
         )
     finally:
         os.close(filtered)

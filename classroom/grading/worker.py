@@ -104,7 +104,7 @@ def run(
         CheckCellMetadata,
     ):
         nb, _ = step(config=Config()).preprocess(nb, about)
-    import vit_check  # torch with it, which only workers need
+    import vit_check  # imports torch, which only workers need
     from vit_check.judge import Judge
 
     if assignment.seed is not None:

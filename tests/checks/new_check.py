@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 from vit_check import CHECKS
 from vit_check.chapters.questions import QUESTIONS
 
-TO_WRITE = "TO WRITE"  # is in each line that is to be replaced
+TO_WRITE = "TO WRITE"  # marks each line that is to be replaced
 
 CHECK = '''from torch import Tensor
 

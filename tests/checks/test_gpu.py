@@ -15,7 +15,7 @@ from vit_check.engine.watching import watch
 from vit_steps import MultiHeadAttention, patchify
 
 MODULES = sorted(set(CHECKS) - set(FUNCTIONS))
-THE_SAME_TENSORS = {"parameter_groups", "rename_weights"}  # are to come back
+THE_SAME_TENSORS = {"parameter_groups", "rename_weights"}  # must be returned
 
 
 @pytest.fixture(autouse=True)

@@ -161,7 +161,7 @@ def test_the_set_is_known_by_its_cells(number, run, printed):
     for _, cell in _sets()[number].cells[:2]:
         run(cell.source + "\n")
     run("x = 1")
-    said.note("softmax", softmax, None, 0)  # of another set
+    said.note("softmax", softmax, None, 0)  # a check of another set
     assert printed(check.status).startswith(f"Exercises {number}: ")
 
 
@@ -186,7 +186,7 @@ def test_every_answer_is_found_by_its_name_and_its_checks(number, printed):
         compile(text, "printed", "exec")  # so that all of it may be copied
     for task in one.tasks:
         for name, variable in task.asked:
-            assert variable in names or name == "losses_of_one_batch"  # a pair
+            assert variable in names or name == "losses_of_one_batch"  # asks for a pair
             found = [cell for _, cell in one.named(name)]
             assert found and all(cell.kind == "answer" for cell in found), name
 
@@ -198,7 +198,7 @@ def test_a_number_means_all_cells_of_a_task(printed):
 
 
 def test_a_name_is_looked_for_where_the_student_works(run, printed):
-    text = printed(check.handed_out, "attend_repaired")  # in one set alone
+    text = printed(check.handed_out, "attend_repaired")  # only one set has it
     assert "# Exercises 4, task 6\n" in text
     with pytest.raises(Misused, match="exercises 5 and 14 have"):
         check.handed_out("multi_head_attention")

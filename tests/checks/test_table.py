@@ -9,7 +9,7 @@ from vit_check.engine.table import edited, hints_in, mistakes, parted, rows, sou
 def halved(x, times):
     """Halve a number again and again."""
     for _ in range(times):
-        x = x / 2  # by two
+        x = x / 2  # divided by two
     return x
 
 

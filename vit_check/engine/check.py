@@ -80,7 +80,7 @@ class Check:
         Raises:
             Misused: if ``sizes`` are not those the check can use.
         """
-        if torch.get_default_device().type != "cpu":  # so are the cases
+        if torch.get_default_device().type != "cpu":  # or cases would be made there
             with torch.device("cpu"):
                 return self.examine(answer, sizes, seed)
         check = self.form_for(answer)

@@ -324,7 +324,7 @@ def behind_output(
     changing: Finding,
     known: Callable[[], Finding | None] = lambda: None,
 ) -> Finding | None:
-    """What is wrong where the output is right: called again, alone, with gradients.
+    """Return what else is wrong if the output is right: calls, batches, gradients.
 
     Args:
         expected: the record of the right answer.
@@ -335,7 +335,7 @@ def behind_output(
     if difference(record["again"], expected["output"]) is not None:
         return changing
     right = expected.get("other")
-    if right is not None and not raises(right):  # the task has an answer for it
+    if right is not None and not raises(right):  # other numbers are allowed
         other = record["other"]
         finding = _other_finding(other, right, shape)
         if finding is not None:

@@ -82,7 +82,7 @@ class ModuleCheck(Check):
         normalize: brings an answer's output into the form of the reference's.
         output_alone: leave it as it is where ``forward`` takes the input and nothing
             that could ask for more, such as attention weights.
-        tried: with how many of the readings each mistake is tried.
+        tried: the number of readings with which each mistake is tried.
         widths: of what is drawn, where other than usual: ``vectors``, ``matrices``.
         more_inputs: makes other inputs for the first sizes: with axes of the same
             length, on which an answer runs that raises elsewhere, or larger ones.
@@ -162,7 +162,7 @@ class ModuleCheck(Check):
         )
 
     def _shapes(self, sizes: Sizes) -> dict[str, torch.Size]:
-        """Those of the package's parameters by name; nothing is drawn from the seed."""
+        """Return the shapes of the package's parameters; the random state stays."""
         with torch.random.fork_rng(devices=[]):
             module = _built(self.package, tuple(sizes.items()))
         return {name: value.shape for name, value in module.named_parameters()}
@@ -231,7 +231,7 @@ class ModuleCheck(Check):
     def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
         """Add to a finding that the answer is right with other sizes, if it is."""
         right = [sizes for sizes, *_ in passed]
-        if case[0] in right:  # the input makes the difference
+        if case[0] in right:  # the same sizes passed with another input
             given = listed({self._called_with: case[1][0]})
             sentence = f"{finding.sentence}, for {given}"
             return Finding(finding.mistake, sentence)

@@ -57,7 +57,7 @@ def misplaced(
     right = _origin(expected[*place], sources, axes.source)
     if one is None or right is None:
         return None
-    same = one["of"] == right["of"]  # then an axis on which both agree is not said
+    same = one["of"] == right["of"]  # then axes on which both agree are left out
     shared = one.items() & right.items() if same else set()
     here = _said(dict(zip(axes.output.split(), place, strict=False)))
     there = _said({axis: at for axis, at in one.items() if (axis, at) not in shared})

@@ -332,7 +332,7 @@ def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
 
 
 def _rates_of(answer: Any) -> Iterator[str]:
-    """Yield its arguments that say how much is dropped, and those handed on by **."""
+    """Yield the names of an answer's dropout rates, also those handed on by **."""
     for one in getattr(answer, "__mro__", [answer]):
         parameters = parameters_of(one)
         yield from (p.name for p in parameters if _is_rate(p.name, p.default))

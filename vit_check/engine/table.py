@@ -81,7 +81,7 @@ class Head:
 def evaluated(what: str, code: str, scope: dict[str, Any], form: str = "%s") -> Any:
     """Return the value of a piece of a table.
 
-    Raises: ValueError if it cannot be computed, which says what it is.
+    Raises: ValueError, which says ``what`` it is, if it cannot be computed.
     """
     try:
         return eval(form % code, scope)

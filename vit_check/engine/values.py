@@ -143,7 +143,7 @@ class ValueCheck(Check):
 
 
 def _by_place(value: Any) -> dict[str, Any]:
-    """The things in a list or dict, by what their place is called."""
+    """Return the items of a list or dict by the names of their places."""
     if isinstance(value, list):
         return {f"place {n} of {len(value)}": v for n, v in enumerate(value, start=1)}
     return {repr(k): v for k, v in value.items()} if isinstance(value, dict) else {}

@@ -204,7 +204,7 @@ class _Clock:
         then, computed, delayed = self.last
         self.last = time.monotonic(), self.computed(), self.delayed()
         used = self.last[1] - computed
-        # Who looks late has been delayed as well, with this whole process.
+        # A late look means that this whole process was delayed, the thread too.
         passed = min(self.last[0] - then, 5 * LOOK_SECONDS)
         return used, passed - used - (self.last[2] - delayed)
 

@@ -36,8 +36,8 @@ def bound_memory() -> None:
 def examine(name: str, sentences: bool = False) -> dict:
     """Return the number of an answer's mutants, and those that its check accepts.
 
-    With ``sentences`` also those that get no reason, only where the outputs differ:
-    the sentences that are still to be written.
+    With ``sentences`` also those that are refused without a reason, only with where the
+    outputs differ: their sentences are still to be written.
     """
     (target,) = [t for t in targets() if t.name == name]
     quick = target.quick_check()
@@ -50,7 +50,7 @@ def examine(name: str, sentences: bool = False) -> dict:
         number += 1
         try:
             answer = target.built(source)
-        except Exception:  # a mutant that cannot even be defined is found anyway
+        except Exception:  # a mutant that cannot be defined needs no check
             continue
         if quick.examine(answer, {}) is None:
             survivors.append(change(was, becomes))

@@ -10,8 +10,7 @@ from parso.python.tree import Name
 
 ARITHMETIC = ("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow")
 BITS = ("BitOr", "BitAnd", "BitXor")
-# Left out are those that draw at random or replace what no answer has, and those for
-# exceptions, which are not checked.
+# These draw at random, or change what no answer has or no check looks at.
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "ExceptionReplacer")
 
 

@@ -5,7 +5,7 @@ from vit_check.engine.functions import FunctionCheck
 
 
 def patch_shares(attention: Tensor) -> Tensor:
-    """(..., T, T) -> (..., N): the class token's row; a row of zeros stays one."""
+    """Divide the class token's row by its sum, if not 0: (..., T, T) -> (..., N)."""
     paid = attention[..., 0, 1:]
     total = paid.sum(dim=-1, keepdim=True)
     return paid / total.clamp_min(1e-12)

@@ -17,7 +17,7 @@ def right_mask(
 
 
 def _some(generator: Generator, images: int, patches: int, k: int) -> Tensor:
-    """Numbers of patches; first and last are left alone: their neighbours are there."""
+    """Draw indices of patches, never the first or last, so that index ± 1 exists."""
     draws = torch.rand(images, patches - 2, generator=generator)
     return 1 + draws.argsort(dim=1)[:, :k]
 

@@ -53,8 +53,8 @@ def right_effect(model: nn.Module, images: Tensor) -> float:
 def _effect_inputs(generator: Generator) -> Cases:
     for mix, mode in ((0.5, "eval"), (0.25, "training"), (0.0, "eval")):
         images = 0.1 * normal(generator, 6, 1, 1, 5)
-        # No test of the first image alone finds the largest effect: one image is
-        # farthest from the batch's mean, and another is less far, on the other side.
+        # The third image has the largest effect and the fifth a smaller one with the
+        # other sign, so a test of the first image alone does not find it.
         side = -1 if mode == "training" else 1
         images[2, ..., 0] += side * 5.0
         images[4, ..., 1] -= side * 3.0

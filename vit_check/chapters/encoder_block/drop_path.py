@@ -27,7 +27,7 @@ def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
             given = own.clone()
             run = _prepared(answer, drop_prob, training)
             seen[f"the output in {where}{at}"] = _effect(run, given, own, drop_prob)
-            if not torch.equal(given, own):  # in place: show that in x
+            if not torch.equal(given, own):  # its input was changed: show that in x
                 x.copy_(given)
         return seen
 

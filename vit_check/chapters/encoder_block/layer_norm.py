@@ -24,7 +24,7 @@ def _far_and_narrow(generator: Generator) -> Case:
 
 
 def _normed_by(answer: Any, x: Tensor, *others: Any) -> Any:
-    """Return the output, without a gradient if float32 leaves no digit of it."""
+    """Return the output, without a gradient where float32 is too coarse for one."""
     with torch.set_grad_enabled(x.dtype == torch.float64 or bool(x.mean() < 100)):
         return answer(x, *others)
 

@@ -82,7 +82,7 @@ def _output_of_tuple(output: Any) -> Any:
     return output[0] if isinstance(output, tuple) and len(output) in (1, 2) else output
 
 
-OF_NORM = ("norm.weight", "norm.bias")  # where there is one
+OF_NORM = ("norm.weight", "norm.bias")  # if the layer has a norm
 
 TABLE = """
 class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)

@@ -31,7 +31,7 @@ def _load_inputs(generator: Generator) -> Cases:
 def _with_fault(
     fault: str, state: dict[str, Tensor]
 ) -> tuple[dict[str, Tensor], list[str]]:
-    """Return weights in which something does not fit, and the names of that."""
+    """Return weights of which some do not fit, and the names of these."""
     state = dict(state)
     if fault == "order":
         names = list(state)
@@ -49,7 +49,7 @@ def _with_fault(
         state |= {name: torch.zeros(8) for name in wrong[-2:]}
     if fault in ("all", "shape"):
         state["head.weight"] = torch.zeros(2, 8, dtype=torch.float64)
-        state["norm.bias"] = torch.zeros(1, dtype=torch.float64)  # broadcasts
+        state["norm.bias"] = torch.zeros(1, dtype=torch.float64)  # could be broadcast
         wrong += ["head.weight", "norm.bias"]
     if fault == "shape":
         state["blocks.0.mlp.fc2.weight"] = state["blocks.0.mlp.fc2.weight"].T

@@ -31,7 +31,7 @@ def _train_in_parts(
     layer.weight.data = weight.clone()
     layer.weight.grad = weight.flip(0, 1)
     sizes: list[int] = []
-    waiting = [0]  # after each pass, those still without a backward pass
+    waiting = [0]  # number of forward passes without a backward pass, pass by pass
 
     def note_forward(_: nn.Module, given: tuple[Tensor, ...]) -> None:
         sizes.append(len(given[0]))
@@ -48,7 +48,7 @@ def _train_in_parts(
         moved = (before - layer.weight.detach()) / 0.25
         found[f"the gradient that the {which} step followed"] = moved
     whole = max(sizes, default=0) == images.shape[1]
-    many = len(sizes) > 2 * (num_parts + 1)  # a rest is a part, too
+    many = len(sizes) > 2 * (num_parts + 1)  # the remainder is a part, too
     return found | {
         "the whole batch in one forward pass": "there" if whole else "no",
         "more parts than were asked for": "there" if many else "no",

@@ -10,7 +10,7 @@ from vit_steps.variants import distillation
 
 
 def _distilling(loss: Answer, *arguments: Any) -> Any:
-    """The teacher is given as numbers: whether a loss lets it learn is left open."""
+    """Call a loss with the teacher detached: its gradient is not part of the task."""
     answers, labels, teacher_logits, *rest = arguments
     return loss(answers, labels, teacher_logits.detach(), *rest)
 

@@ -73,7 +73,7 @@ def _runs(count: Any, image_size: Size, patch_size: Size) -> bool:
 
 
 def _is_count(found: Any) -> bool:
-    """Return whether it counts patches, and is no None, False, 0 or error."""
+    """Return whether this is a positive number: not None, True, False or an error."""
     if isinstance(found, torch.Tensor) and found.numel() == 1:
         found = found.item()
     return isinstance(found, int | float) and found > 0 and found is not True
