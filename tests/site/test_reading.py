@@ -144,6 +144,37 @@ def test_figures_use_the_room_of_a_large_screen(desk):
             assert width == pytest.approx(min(1.28 * own, 640), abs=1)
 
 
+LONGEST_STRETCH = 5400  # pixels between two pictures
+STRETCHES = """() => {
+    const article = document.querySelector('article');
+    const end = article.getBoundingClientRect().bottom;
+    const pictures = [...article.querySelectorAll('figure, img, svg, canvas')]
+        .filter(picture => picture.checkVisibility())
+        .map(picture => picture.getBoundingClientRect())
+        .filter(box => box.width >= 200 && box.height >= 60)
+        .sort((one, other) => one.top - other.top);
+    const headings = [...article.querySelectorAll('h1, h2, h3')].map(heading =>
+        [heading.getBoundingClientRect().top, heading.innerText.replace('#', '')]);
+    const stretches = [];
+    let from = article.getBoundingClientRect().top;
+    for (const {top, bottom} of [...pictures, {top: end, bottom: end}]) {
+        const between = headings.filter(([at]) => from < at && at < top);
+        stretches.push([Math.round(top - from), between.map(([, text]) => text)]);
+        from = Math.max(from, bottom);
+    }
+    return stretches;
+}"""
+
+
+def test_no_long_stretch_is_without_a_picture(desk):
+    """The code is folded, as on a first visit."""
+    resize(desk, WIDE)
+    stretches = desk.evaluate(STRETCHES)
+    assert len(stretches) > 3
+    for pixels, headings in stretches:
+        assert pixels <= LONGEST_STRETCH, f"no picture under {' | '.join(headings)}"
+
+
 @every_chapter
 def test_what_a_chapter_promises_is_said_once_and_before_it_begins(chapter):
     article = page_soup(chapter).find("article")
