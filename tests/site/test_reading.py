@@ -148,7 +148,7 @@ LONGEST_STRETCH = 5400  # pixels between two pictures
 STRETCHES = """() => {
     const article = document.querySelector('article');
     const end = article.getBoundingClientRect().bottom;
-    const pictures = [...article.querySelectorAll('figure, img, svg, canvas')]
+    const pictures = [...article.querySelectorAll('figure, img, svg, canvas, .vit-lab')]
         .filter(picture => picture.checkVisibility())
         .map(picture => picture.getBoundingClientRect())
         .filter(box => box.width >= 200 && box.height >= 60)
