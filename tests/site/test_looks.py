@@ -465,3 +465,19 @@ def test_a_side_roads_imports_are_folded_and_its_question_stands_out(page):
     for bold in article.select(":scope > p > strong:only-child"):
         if bold.get_text().endswith("?"):
             assert "page-question" in bold.parent["class"]
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1440, 1600, 1920])
+@pytest.mark.parametrize(
+    "page", ["book/lab", "notebooks/04_scaled_dot_product_attention"]
+)
+def test_a_hidden_sidebar_leaves_the_page_inside_the_window(visits, site, page, width):
+    tab = visits().tab
+    resize(tab, {"width": width, "height": 900})
+    tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    if page != "book/lab":  # which hides it from the beginning
+        tab.locator(".primary-toggle:visible").first.click()
+    resize(tab, {"width": width, "height": 900})
+    left = "document.querySelector('article').getBoundingClientRect().left"
+    assert tab.evaluate(left) >= 0
+    assert not tab.locator(".bd-sidebar-primary").is_visible()
