@@ -310,8 +310,8 @@ def test_the_roof_counts_attention_as_the_chapter_does():
     from book.drawings.roofline import BANDWIDTH, HEADS, PEAK, D, works
 
     cells = {cell.id: cell.source for cell in code_cells(CHAPTERS[11])}
-    roof = read_results("benchmarks-gpu")["roof"]
-    attended = roof["attention"]["rows"]
+    roof = read_results("benchmarks-gpu")["roof"]["attention"]
+    attended = roof["rows"][::2]  # those that the chapter shows
     made = {"D": D, "h": HEADS, "roof": roof, "attended": attended}
     exec(cells["slow-memory-holds"], made)
     for T in (50, 197, 12545):
