@@ -99,8 +99,8 @@ def test_a_chapter_that_was_read_is_marked(visit):
     assert marked.count() == 2
     box.uncheck()
     assert marked.count() == 1
-    tab.locator(".right-next").click()
-    tab.wait_for_load_state("networkidle")
+    with tab.expect_navigation(wait_until="networkidle"):
+        tab.locator(".right-next").click()
     assert marked.count() == 2, "who goes on has read it"
     tab.goto(f"{visit.site}book/intro.html", wait_until="networkidle")
     assert tab.locator(".chapter-cards a.was-read").count() == 2
