@@ -304,6 +304,8 @@ function opener(model, scale, heads) {
   const normed = (greys) => greys.map((grey) => (grey - scale.mean) / scale.std);
   /** @type {(numbers: number[]) => number} */
   const best = (numbers) => numbers.indexOf(Math.max(...numbers));
+  /** Returns whether no earlier block reads the label. @type {(flow: Flow, label: number, read: number) => boolean} */
+  const isFirst = (flow, label, read) => flow.reads.findIndex((shares) => best(shares) === label) === read;
   return [
     ({ flow: { grey }, label, patch }) => [
       [
@@ -402,8 +404,7 @@ function opener(model, scale, heads) {
       ],
       `Block ${block}: the MLP works on each token by itself, and its result is added. ` +
         `Read now, the answer would be ${best(flow.reads[read])}` +
-        `${flow.reads.findIndex((shares) => best(shares) === label) === read ? " for the first time" : ""}` +
-        `, with ${percent(Math.max(...flow.reads[read]))}.`,
+        `${isFirst(flow, label, read) ? " for the first time" : ""}, with ${percent(Math.max(...flow.reads[read]))}.`,
     ],
     ({ flow: { end, last } }) => [
       [

@@ -150,7 +150,7 @@ export class Answers {
     this.list.replaceChildren(...groups.slice(0, pages).map(([page, ones]) => this.groupOf(finder, page, ones)));
     if (groups.length > pages)
       this.list.append(el("li", { class: "search-more" }, this.more(question, pages)));
-    // who went down before the last letters were answered stands in the same place of the new list
+    // the new list replaced the link in focus; its successor in the same place takes the focus
     if (inFocus > 0) (this.stops()[inFocus] ?? this.input).focus();
     if (!this.dialog) this.remember(question);
   }
