@@ -19,8 +19,10 @@ def canvas_zip(form: Form) -> bytes:
 
     Element for element it is what text2qti 0.8, which was tried on Canvas, makes of it.
     """
-    name, title = f"quiz_{form.name.lower()}", f"Vision Transformer, form {form.name}"
-    quiz, settings = f"{name}/{name}.xml", f"{name}/assessment_meta.xml"
+    name = f"quiz_{form.name.lower()}"
+    title = f"Vision Transformer, form {form.name}"
+    quiz = f"{name}/{name}.xml"
+    settings = f"{name}/assessment_meta.xml"
     about = {"name": name, "title": title, "quiz": quiz, "settings": settings}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
