@@ -2,9 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import nn
+
+
+def as_module(model: Any) -> nn.Module:
+    """Return the model; ValueError if it is none, such as the name of one."""
+    if isinstance(model, nn.Module):
+        return model
+    raise ValueError(f"model: got a {type(model).__name__}, expected an nn.Module")
 
 
 @contextmanager
@@ -14,9 +22,7 @@ def evaluating(model: nn.Module) -> Iterator[None]:
     Afterwards each module is in the mode it was in, even if the block raises: a norm
     that is frozen in a model in training mode stays so, unlike after ``model.train()``.
     """
-    if not isinstance(model, nn.Module):
-        raise ValueError(f"model: got a {type(model).__name__}, expected an nn.Module")
-    modes = {module: module.training for module in model.modules()}
+    modes = {module: module.training for module in as_module(model).modules()}
     model.eval()
     try:
         with torch.no_grad():

@@ -70,13 +70,9 @@ def check_number(
     """Return a plain finite number; ValueError if it is not one, or out of range."""
     finite = isinstance(value, Real) and above < value < below
     if not finite or isinstance(value, bool) or not least <= value <= most:
-        limits = {
-            "at least": least,
-            "more than": above,
-            "at most": most,
-            "below": below,
-        }
-        given = [f"{words} {n:g}" for words, n in limits.items() if math.isfinite(n)]
+        words = ("at least", "more than", "at most", "below")
+        limits = zip(words, (least, above, most, below), strict=True)
+        given = [f"{word} {n:g}" for word, n in limits if math.isfinite(n)]
         kind = " and ".join(given) or "a finite number"
         raise ValueError(f"{name}: got {value!r}, expected {kind}")
     return value if isinstance(value, int) else float(value)

@@ -31,10 +31,8 @@ from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 SOURCE_OPTIONS = ("root", "full", "download", "image_size", "in_channels")
 DATA_DECIDES = ("image_size", "in_channels", "num_classes")
-TRAIN_OPTIONS = tuple(field.name for field in fields(TrainConfig))
-MODEL_OPTIONS = tuple(
-    field.name for field in fields(ViTConfig) if field.name not in DATA_DECIDES
-)
+TRAIN_OPTIONS = tuple(f.name for f in fields(TrainConfig))
+MODEL_OPTIONS = tuple(f.name for f in fields(ViTConfig) if f.name not in DATA_DECIDES)
 DROP_OPTIONS = ("drop_rate", "attn_drop_rate", "drop_path_rate")
 
 # --freeze refuses them: they change images, or parts that stay as they are.

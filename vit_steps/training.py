@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from vit_steps.compatibility import Data, on_device_of
+from vit_steps.evaluating import as_module
 from vit_steps.optional import imported
 from vit_steps.predictions import predictions
 from vit_steps.sizes import (
@@ -198,6 +199,7 @@ def train(
         FileExistsError: if there is a checkpoint and ``resume`` is not set.
         FloatingPointError: if the gradient is not finite. The last checkpoint is kept.
     """
+    model = as_module(model)
     config = config or TrainConfig()
     optimizer = torch.optim.AdamW(parameter_groups(model, config.weight_decay))
     state = TrainingState(model, optimizer, data, config, checkpoint)

@@ -106,6 +106,7 @@ function followScrolling() {
 
 /** Shows the way back, on the first page and in the side bar. */
 function goOn() {
+  for (const old of document.querySelectorAll(".go-on")) old.remove();
   const { page, hash, title, section } = kept(PLACE, /** @type {Place} */ ({ page: "" }));
   if (!ON_THE_WAY.test(page) || page === here) return;
   const words = section ? `${title}, ${section}` : title;
@@ -114,7 +115,7 @@ function goOn() {
   const note = el("span", {}, `${ALONE} `, forget);
   forget.addEventListener("click", () => {
     for (const key of [READ, PLACE, TOLD]) localStorage.removeItem(key);
-    for (const old of document.querySelectorAll(".go-on")) old.remove();
+    goOn();
     markChapters();
   });
   const first = document.querySelector(".first-steps");
@@ -148,7 +149,9 @@ function addBox() {
   const box = el("input", { type: "checkbox" });
   const label = el("label", {}, box, " I have read this chapter");
   const note = el("span", { role: "status" });
-  box.checked = chaptersRead().includes(here);
+  const tick = () => (box.checked = chaptersRead().includes(here));
+  tick();
+  addEventListener("storage", tick);
   box.addEventListener("change", () => {
     const isKept = setRead(box.checked);
     if (isKept && kept(TOLD, false)) return;
@@ -165,3 +168,7 @@ if (ON_THE_WAY.test(here)) followScrolling();
 markChapters();
 if (TO_READ.test(here)) addBox();
 goOn();
+// What another tab keeps is shown at once, and so is what the page before kept in its last moment: a browser may write
+// that down only after this page has begun.
+addEventListener("storage", markChapters);
+addEventListener("storage", goOn);

@@ -3,6 +3,8 @@ import torch
 from torch import nn
 
 from vit_steps.evaluating import evaluating
+from vit_steps.pretrained import first_difference
+from vit_steps.training import train
 
 
 def half_frozen():
@@ -23,6 +25,10 @@ def test_a_models_name_is_not_a_model():
     with pytest.raises(ValueError, match="model: got a str, expected an nn.Module"):
         with evaluating("cluttered-digits"):
             pass
+    with pytest.raises(ValueError, match="model: got a str"):
+        train("cluttered-digits", None)
+    with pytest.raises(ValueError, match="model: got a str"):
+        first_difference(torch.nn.Identity(), "cluttered-digits", torch.zeros(1))
 
 
 @pytest.mark.parametrize("raises", [False, True])

@@ -262,6 +262,12 @@ def test_none_drops_and_keeps_nothing():
     assert model.norm.weight.std() > 0.1
 
 
+@pytest.mark.parametrize("names", [3, ["head", 3], True])
+def test_names_are_words(names):
+    with pytest.raises(ValueError, match=r"drop: got (3|True), and no tensor has this"):
+        P.load_weights(small(), small().state_dict(), drop=names)
+
+
 def test_half_precision_is_loaded_into_float32():
     state_dict = {n: t.half() for n, t in small(std=1.0).state_dict().items()}
     model = P.load_weights(small(), state_dict)

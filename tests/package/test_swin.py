@@ -1,5 +1,6 @@
 import pytest
 import torch
+import torch.fx
 
 from tests.conftest import draw_at_random
 from vit_steps import optional
@@ -52,6 +53,20 @@ def test_the_mask_of_a_shifted_map_by_loops():
                     abs(a - b) for a, b in zip(places[one], places[other], strict=True)
                 ]
                 assert allowed[i, j] == (max(apart) < w)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_tracer_goes_through(training):
+    config = SwinConfig(32, 4, 3, 5, 12, (2, 2), (2, 4), 4, drop_path_rate=0.2)
+    model = SwinTransformer(config).train(training)
+    traced = torch.fx.symbolic_trace(model)
+    images = torch.rand(2, 3, 32, 32)
+    torch.manual_seed(0)
+    expected = model(images)
+    torch.manual_seed(0)
+    torch.testing.assert_close(traced(images), expected)
+    with pytest.raises(ValueError, match="images: got shape"):
+        traced(images[:, :, 1:])
 
 
 def small():

@@ -4,6 +4,7 @@ Needs _build/html from `make book`; skipped where there is no browser.
 """
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.site.test_pages import HTML
 from tests.site.visit import Visit, resize, rest
@@ -78,7 +79,7 @@ def test_a_reader_goes_on_where_he_stopped(visit):
     assert link.inner_text() == words
     assert "Kept in this browser alone." in tab.locator("article .go-on").inner_text()
     link.click()
-    assert tab.url == f"{visit.site}{CHAPTER}.html#{anchor}"
+    tab.wait_for_url(f"{visit.site}{CHAPTER}.html#{anchor}")
     assert tab.locator(".go-on").count() == 0, "he is there"
     tab.goto(f"{visit.site}book/notation.html")
     assert tab.locator(".bd-sidebar-primary .go-on a").inner_text() == words
@@ -101,9 +102,23 @@ def test_a_chapter_that_was_read_is_marked(visit):
     assert marked.count() == 1
     with tab.expect_navigation(wait_until="networkidle"):
         tab.locator(".right-next").click()
-    assert marked.count() == 2, "who goes on has read it"
+    expect(marked, "who goes on has read it").to_have_count(2)
     tab.goto(f"{visit.site}book/intro.html", wait_until="networkidle")
-    assert tab.locator(".chapter-cards a.was-read").count() == 2
+    expect(tab.locator(".chapter-cards a.was-read")).to_have_count(2)
+
+
+def test_what_another_tab_keeps_is_shown_at_once(visit):
+    visit.tab.goto(f"{visit.site}{OTHER}.html", wait_until="networkidle")
+    other = visit.context.new_page()
+    other.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    other.get_by_label("I have read this chapter").check()
+    marked = visit.tab.locator(".bd-sidebar-primary a.was-read")
+    assert marked.inner_text() == "4. Scaled dot-product attention"
+    to_section(other, "one-query-with-a-pencil")
+    link = visit.tab.locator(".bd-sidebar-primary .go-on a")
+    assert link.inner_text().startswith("4. Scaled dot-product attention, ")
+    other.get_by_label("I have read this chapter").uncheck()
+    marked.wait_for(state="detached")
 
 
 def test_what_was_kept_can_be_forgotten(visit):

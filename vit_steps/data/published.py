@@ -19,9 +19,8 @@ FASHION_CLASSES = (
     *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
     *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
 )
-CIFAR10_CLASSES = (
-    *("airplane", "automobile", "bird", "cat", "deer"),
-    *("dog", "frog", "horse", "ship", "truck"),
+CIFAR10_CLASSES = tuple(
+    "airplane automobile bird cat deer dog frog horse ship truck".split()
 )
 
 DOWNLOADS = {  # how much torchvision downloads, and from where

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from vit_steps.evaluating import evaluating
+from vit_steps.evaluating import as_module, evaluating
 from vit_steps.pretrained.names import LAYER, OURS, StateDict, translator
 
 
@@ -107,7 +107,7 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
                 place = "fc_norm"  # transformers' CLIP has it after the pooling
             outputs[place] = output
 
-    hooks = [model.register_forward_hook(partial(keep, "logits"))]
+    hooks = [as_module(model).register_forward_hook(partial(keep, "logits"))]
     # Hugging Face has such a prefix before the names of a model with a head.
     prefix = f"{getattr(model, 'base_model_prefix', '')}."
     # timm adds the registers before pos_drop, ours adds them after it.

@@ -208,9 +208,11 @@ def without(state_dict: StateDict, names: Names, argument: str = "names") -> Sta
 
     Raises: ValueError, about the ``argument``, if a name is not there.
     """
+    names = () if names is None else names
+    several = isinstance(names, Iterable) and not isinstance(names, str)
     left = dict(state_dict)
-    for name in [names] if isinstance(names, str) else names or ():
-        found = [n for n in left if f"{n}.".startswith(f"{name.rstrip('.')}.")]
+    for name in names if several else [names]:
+        found = [n for n in left if f"{n}.".startswith(f"{name}".rstrip(".") + ".")]
         if not found:
             raise ValueError(
                 f"{argument}: got {name!r}, and no tensor has this name or is below it"

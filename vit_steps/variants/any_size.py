@@ -59,5 +59,4 @@ def any_size(model: VisionTransformer) -> AnySizeVisionTransformer:
     Raises: ValueError for a variant, which has other tokens.
     """
     check_model(model)
-    weights = model.state_dict()
-    return rebuilt(model, AnySizeVisionTransformer, model.config, weights)
+    return rebuilt(model, AnySizeVisionTransformer, model.config, model.state_dict())

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 import torch
+import torch.fx
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -22,6 +23,9 @@ from vit_steps.sizes import (
     patch_grid,
 )
 from vit_steps.transfer import start_anew
+
+for name in ("check_images", "window_partition", "window_reverse"):
+    torch.fx.wrap(name)  # a tracer keeps these calls, which look at sizes
 
 
 def window_partition(x: Tensor, window_size: int) -> Tensor:
@@ -155,10 +159,9 @@ class SwinBlock(nn.Module):
         self.norm2 = nn.LayerNorm(embed_dim)
         self.mlp = MLP(embed_dim=embed_dim, hidden_dim=int(embed_dim * mlp_ratio))
         self.drop_path = DropPath(drop_path_rate)
-        mask = None
+        self.register_buffer("mask", None, persistent=False)
         if shifted:
-            mask = shifted_window_mask(*resolution, window_size, self.shift)
-        self.register_buffer("mask", mask, persistent=False)
+            self.mask = shifted_window_mask(*resolution, window_size, self.shift)
 
     def forward(self, x: Tensor) -> Tensor:
         rows, columns = x.shape[1:3]
@@ -182,12 +185,9 @@ class PatchMerging(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         B, rows, columns, D = x.shape
-        if rows % 2 or columns % 2:
-            raise ValueError(
-                f"x: got a map of {rows}×{columns} tokens, expected even numbers"
-            )
-        x = x.reshape(B, rows // 2, 2, columns // 2, 2, D).permute(0, 1, 3, 4, 2, 5)
-        return self.reduction(self.norm(x.flatten(3)))  # (B, rows/2, columns/2, 2·D)
+        windows = window_partition(x, 2)[:, [0, 2, 1, 3]]  # column by column
+        x = windows.reshape(B, rows // 2, columns // 2, 4 * D)
+        return self.reduction(self.norm(x))  # (B, rows/2, columns/2, 2·D)
 
 
 @dataclass(frozen=True)
@@ -285,11 +285,9 @@ class SwinTransformer(nn.Module):
         self.config = config
         self.patch_embed = SwinPatches(config)
         depth = sum(config.depths)
-        rates = torch.linspace(0.0, config.drop_path_rate, depth, device="cpu").tolist()
-        stages = []
-        for stage, blocks in enumerate(config.depths):
-            stages.append(swin_stage(config, stage, drop_path_rates=rates[:blocks]))
-            rates = rates[blocks:]
+        rates = torch.linspace(0.0, config.drop_path_rate, depth, device="cpu")
+        of_stages = enumerate(torch.split(rates, list(config.depths)))
+        stages = [swin_stage(config, stage, of.tolist()) for stage, of in of_stages]
         self.layers = nn.Sequential(*stages)
         features = config.embed_dim * 2 ** (len(config.depths) - 1)
         self.norm = nn.LayerNorm(features)

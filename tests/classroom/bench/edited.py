@@ -151,12 +151,15 @@ def _below_the_test(nb: NotebookNode, release: NotebookNode) -> None:
 
 
 def _cut_out(nb: NotebookNode, release: NotebookNode) -> None:
-    """Cut the answers out of their cells, which stay empty, and put them at the top."""
+    """Cut the answers out of their cells, which stay empty, and put all at the top.
+
+    That is below the imports, without which an answer such as a torch.tensor fails.
+    """
+    place = nb.cells.index(_solutions(nb)[0])
     answers = []
     for cell in _solutions(nb):
         answers.append(new_code_cell(cell.source))
         cell.source = ""
-    place = 1 + next(i for i, c in enumerate(nb.cells) if c.cell_type == "code")
     nb.cells[place:place] = answers
 
 
