@@ -23,7 +23,7 @@ def _of(name):
         yield f"{name} | mistake | {mistake.name} | {mistake.sentence}"
     for answer in RIGHT[name]:
         yield f"{name} | right | {answer.__name__} | {_said(name, answer)}"
-    for mistake, answer in WRONG[name]:
+    for mistake, answer, _ in WRONG[name]:
         yield f"{name} | wrong | {mistake}: {answer.__name__} | {_said(name, answer)}"
 
 

@@ -6,6 +6,7 @@ import itertools
 import logging
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -88,8 +89,12 @@ def test_right_answers_pass_whatever_is_drawn(name, answer, capsys):
 
 @pytest.mark.parametrize("name, entry", answers(WRONG))
 def test_wrong_answers_get_the_name_of_their_mistake(name, entry):
-    mistake, answer = entry
-    assert failure(name, answer) == mistake
+    mistake, answer, words = entry
+    with pytest.raises(CheckFailed) as failed:
+        CHECKS[name](made(answer))
+    assert failed.value.mistake == mistake
+    parts = map(re.escape, words.split("…"))
+    assert not words or re.fullmatch(".*".join(parts), str(failed.value), re.DOTALL)
     for seed in range(3):
         assert failure(name, answer, seed) == mistake
 

@@ -11,6 +11,7 @@ from torch import nn
 
 import vit_check as check
 from tests.checks.answers import RIGHT
+from tests.checks.answers.multi_head_attention.split_heads import split_with_einops
 from tests.checks.test_every_check import CHECKS
 from vit_check.chapters.questions import QUESTIONS
 from vit_check.engine import observing
@@ -50,15 +51,11 @@ def honest(record, case):
     return record
 
 
-def split(x, num_heads):
-    return x.unflatten(2, (num_heads, -1)).transpose(1, 2)
-
-
 @pytest.mark.parametrize(
     "name, answer",
     [
         ("multi_head_attention", MultiHeadAttention),
-        ("split_heads", split),
+        ("split_heads", split_with_einops),
         ("answer:tokens_at_384", 577),
     ],
 )
@@ -401,7 +398,7 @@ def test_more_parameters_than_anybody_needs_are_not_read(judge):
     ],
 )
 def test_a_changed_record_of_a_function_is_refused(judge, forge):
-    assert send_forged(judge, "split_heads", split, forge) is not None
+    assert send_forged(judge, "split_heads", split_with_einops, forge) is not None
     assert [record.passed for record in judge.records] == [False]
 
 
@@ -420,7 +417,7 @@ def test_a_function_is_judged_with_the_weights_of_the_judge(judge):
 
 
 def records_on(cases):
-    return [CHECKS["split_heads"].record(split, case) for case in cases]
+    return [CHECKS["split_heads"].record(split_with_einops, case) for case in cases]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,9 @@ import torch
 from safetensors.torch import save
 
 import vit_check as check
+from tests.checks.answers import WRONG
+from tests.checks.answers.multi_head_attention.multi_head_attention import as_a_function
+from tests.checks.answers.multi_head_attention.split_heads import split_with_einops
 from vit_check.engine.asking import JUDGE
 from vit_check.engine.wire import LARGEST_MESSAGE, decode, encode, send
 
@@ -25,10 +28,6 @@ def run(judge, code):
         capture_output=True,
         text=True,
     )
-
-
-def split(x, num_heads):
-    return x.unflatten(2, (num_heads, -1)).transpose(1, 2)
 
 
 def test_right_and_wrong(judge):
@@ -57,14 +56,11 @@ check.split_heads(lambda x, h: x.unflatten(2, (h, -1)))
 
 
 def test_a_function_with_the_weights_is_judged_as_one(asked):
-    from tests.checks.answers.multi_head_attention.multi_head_attention import (
-        as_a_function,
-        unscaled_function,
-    )
-
+    edits = [answer for _, answer, _ in WRONG["multi_head_attention"]]
+    unscaled = next(a for a in edits if a.right is as_a_function and "1.0" in a.code[0])
     check.multi_head_attention(as_a_function)
     with pytest.raises(check.CheckFailed, match="not divided by √d"):
-        check.multi_head_attention(unscaled_function)
+        check.multi_head_attention(unscaled.answer)
 
 
 def test_changing_a_check_passes_nothing(judge):
@@ -313,21 +309,21 @@ def test_a_client_that_sends_byte_by_byte_is_dropped(asked, monkeypatch):
 def test_the_number_of_a_notebooks_questions_is_limited(asked, monkeypatch):
     monkeypatch.setattr("vit_check.judge.MOST_QUESTIONS", 3)
     for _ in range(2):
-        check.split_heads(split)
+        check.split_heads(split_with_einops)
     with pytest.raises(check.CheckFailed):
         check.split_heads(print)
     asked.clear()
     with pytest.raises(check.CheckFailed, match="has asked too much"):
-        check.split_heads(split)
+        check.split_heads(split_with_einops)
     assert asked.records == []
 
 
 def test_the_time_for_judging_a_notebook_is_limited(asked, monkeypatch):
     monkeypatch.setattr("vit_check.judge.MOST_SECONDS", 0.0)
-    check.split_heads(split)
+    check.split_heads(split_with_einops)
     asked.clear()
     with pytest.raises(check.CheckFailed, match="has asked too much"):
-        check.split_heads(split)
+        check.split_heads(split_with_einops)
     assert asked.records == []
 
 

@@ -7,14 +7,17 @@ by a small change, in the form of known mistakes:
 
     @wrong_edits('''
     rows and columns swapped: (h w) -> (w h)
+    built in: p2=patch_size) -> p2=patch_size).reshape(4, -1, images.shape[1])
+        "… the size of the batch, 4, is …"
     ''')
     def with_einops(images, patch_size): ...
 
     @wrong("view instead of transpose")
     def by_view(images, patch_size): ...
 
-``right_edits``, below an answer, does the same for other right ones; a row's name says
-how it differs. ``right`` takes answers that stand elsewhere.
+What stands below a row in quotes is said of it, with "…" for what is left out.
+``right_edits`` does the same for other right ones; a row's name says how it differs.
+``right`` takes answers that stand elsewhere.
 """
 
 import importlib
@@ -26,7 +29,8 @@ from pathlib import Path
 from vit_check.engine.table import Edited, rows
 
 RIGHT = defaultdict(list)  # check -> answers
-WRONG = defaultdict(list)  # check -> (mistake, answer) pairs
+WRONG = defaultdict(list)  # check -> (mistake, answer, what is said of it)
+_EDITED = defaultdict(list)  # check -> right answers that are still to be made
 
 
 def right(*answers):
@@ -35,7 +39,7 @@ def right(*answers):
 
 def wrong(mistake):
     def register(answer):
-        WRONG[_check()].append((mistake, answer))
+        WRONG[_check()].append((mistake, answer, ""))
         return answer
 
     return register
@@ -43,7 +47,8 @@ def wrong(mistake):
 
 def right_edits(table, **named):
     def register(answer):
-        RIGHT[_check()] += [edit.answer for _, edit in _edits(answer, table, named)]
+        _EDITED[_check()] += [edit for _, edit, _ in _edits(answer, table, named)]
+        return answer
 
     return register
 
@@ -59,12 +64,13 @@ def wrong_edits(table, **named):
 def take_the_rest(file):
     """Register what stands in a file, as a dict of its names, and is not wrong."""
     check = file["__name__"].rpartition(".")[2]
-    wrong_ones = [answer for _, answer in WRONG[check]]
+    wrong_ones = [answer for _, answer, _ in WRONG[check]]
     for name, thing in file.items():
         if inspect.isfunction(thing) or inspect.isclass(thing):
             own = thing.__module__ == file["__name__"] and not name.startswith("_")
             if own and thing not in wrong_ones:
                 RIGHT[check].append(thing)
+    RIGHT[check] += map(made, _EDITED.pop(check, []))
 
 
 def _check():
@@ -73,9 +79,9 @@ def _check():
 
 
 def _edits(answer, table, named):
-    return [
-        (row.name, Edited(answer, tuple(row.code), (), named)) for row in rows(table)
-    ]
+    for row in rows(table):
+        said = row.sentence[1:-1] if row.sentence.startswith('"') else ""
+        yield row.name, Edited(answer, tuple(row.code), (), named), said
 
 
 def made(answer):

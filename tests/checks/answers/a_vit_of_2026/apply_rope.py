@@ -1,7 +1,7 @@
 import torch
 from einops import rearrange
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -14,6 +14,12 @@ degrees: torch.cos(angles), torch.sin(angles)
   -> torch.cos(angles / 180 * torch.pi), torch.sin(angles / 180 * torch.pi)
 dtype: out.to(x.dtype) -> out
 gradient: torch.cos(angles) -> torch.cos(angles.detach())
+neighbouring pairs: x[..., :half], x[..., half:] -> x[..., ::2], x[..., 1::2]
+  torch.cat -> torch.stack
+  dim=-1) -> dim=-1).flatten(-2)
+neighbours read, halves written
+  x[..., :half], x[..., half:] -> x[..., ::2], x[..., 1::2]
+changes its input: return out.to -> x.copy_(out); return out.to
 """)
 def in_two_halves(x, angles):
     half = x.shape[-1] // 2
@@ -45,24 +51,3 @@ def by_matrices(x, angles):
     pairs = torch.stack(x.to(angles.dtype).chunk(2, dim=-1), dim=-1)
     turned = torch.einsum("tiab,...tib->...tia", turn, pairs)
     return torch.cat(turned.unbind(-1), dim=-1).to(x.dtype)
-
-
-@wrong("neighbouring pairs")
-def complex_numbers_of_neighbours(x, angles):
-    pairs = x.to(angles.dtype).reshape(*x.shape[:-1], -1, 2)
-    turned = torch.view_as_complex(pairs.contiguous()) * torch.polar(
-        torch.ones_like(angles), angles
-    )
-    return torch.view_as_real(turned).flatten(-2).to(x.dtype)
-
-
-@wrong("neighbours read, halves written")
-def reads_neighbours(x, angles):
-    return in_two_halves(torch.cat([x[..., 0::2], x[..., 1::2]], dim=-1), angles)
-
-
-@wrong("changes its input")
-def in_place(x, angles):
-    out = by_rotate_half(x, angles)
-    x.copy_(out)
-    return out

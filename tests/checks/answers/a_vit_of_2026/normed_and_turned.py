@@ -1,7 +1,7 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 from tests.checks.answers.a_vit_of_2026.apply_rope import by_rotate_half
 from vit_steps.variants.rotary import apply_rope
 
@@ -22,6 +22,7 @@ def with_the_package(x, weight, angles):
 no weight: * weight -> nothing
 length 1: .mean(dim=-1, keepdim=True) + 1e-6 -> .sum(dim=-1, keepdim=True)
 layer norm: x = x / -> x = x - x.mean(dim=-1, keepdim=True); x = x /
+over all heads: mean(dim=-1, -> mean(dim=(1, 3),
 """)
 def by_hand(x, weight, angles):
     x = x / (x.square().mean(dim=-1, keepdim=True) + 1e-6).sqrt() * weight
@@ -34,11 +35,3 @@ def head_by_head(x, weight, angles):
         size = head.pow(2).mean(2, True).add(1e-6).rsqrt()
         heads.append(by_rotate_half(head * size * weight, angles))
     return torch.stack(heads, dim=1)
-
-
-@wrong("over all heads")
-def before_the_heads(x, weight, angles):
-    B, h, T, d = x.shape
-    joined = x.transpose(1, 2).reshape(B, T, h * d)
-    normed = F.rms_norm(joined, (h * d,), weight.repeat(h), 1e-6)
-    return apply_rope(normed.reshape(B, T, h, d).transpose(1, 2), angles)

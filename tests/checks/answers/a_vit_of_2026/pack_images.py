@@ -1,7 +1,7 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 from vit_check.chapters.a_vit_of_2026.pack_images import one_grid  # noqa: F401
 from vit_steps.variants.rotary import rope_angles
 
@@ -24,6 +24,7 @@ one class token: 1 + rows * columns for rows, columns in grids
 shape: 1 + rows * columns -> rows * columns
   _of_a_grid(grid, head_dim) -> _of_a_grid(grid, head_dim)[1:]
 exchanged: angles, mask -> mask, angles
+dtype: return angles, mask -> return angles, torch.where(mask, 0.0, -torch.inf)
 """)
 def with_slices(grids, head_dim):
     lengths = [1 + rows * columns for rows, columns in grids]
@@ -50,9 +51,3 @@ def with_repeats(grids, head_dim):
     image = torch.repeat_interleave(torch.arange(len(grids)), lengths)
     angles = torch.cat([_of_a_grid(grid, head_dim) for grid in grids])
     return angles, image.unsqueeze(0) == image.unsqueeze(1)
-
-
-@wrong("dtype")
-def minus_infinity(grids, head_dim):
-    angles, mask = with_slices(grids, head_dim)
-    return angles, torch.where(mask, 0.0, -torch.inf)

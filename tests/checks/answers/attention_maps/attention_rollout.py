@@ -1,7 +1,7 @@
 import torch
 from einops import reduce
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 from vit_steps.attention_maps import attention_rollout
 
 right(attention_rollout)
@@ -14,6 +14,8 @@ no residual
 identity added: a = a / a.sum(dim=-1, keepdim=True) -> nothing
 number by number: torch.eye(weights[0].size(-1), dtype=weights[0].dtype) -> 1
   torch.matmul(a, result) -> a * result
+changes its input: block.mean(1) + torch.eye(block.size(-1), dtype=block.dtype)
+  -> block.add_(torch.eye(block.size(-1))).mean(1)
 """)
 def added_and_divided(weights):
     result = torch.eye(weights[0].size(-1), dtype=weights[0].dtype)
@@ -41,18 +43,3 @@ def path_by_path(weights):
     for step in steps[1:]:
         total = torch.einsum("bts,bsu->btu", step, total)
     return total
-
-
-@wrong("changes its input")
-def adds_in_place(weights):
-    for block in weights:
-        block *= 0.5
-        block += 0.5 * torch.eye(block.shape[-1]).to(block)
-    return _path_of(weights)
-
-
-def _path_of(passed):
-    result = passed[0].mean(1)
-    for block in passed[1:]:
-        result = block.mean(1) @ result
-    return result

@@ -1,8 +1,8 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
-from vit_steps.attention_maps import class_token_attention, class_token_to_patches
+from tests.checks.answers import right, wrong_edits
+from vit_steps.attention_maps import class_token_attention
 
 right(class_token_attention)
 
@@ -22,6 +22,10 @@ divided by the root of the squares
 stretched from 0 to 1: stacked[:, :, :, 0, 1:]
   -> stacked[:, :, :, 0, 1:] - stacked[:, :, :, 0, 1:].amin(-1, keepdim=True)
   row.sum -> row.amax
+changes its input
+  stacked = -> [block[:, :, 0, 0].zero_() for block in weights]; stacked =
+built in: 0, 1:] -> 0, 1:].reshape(3, len(weights), stacked.shape[2], -1)
+built in: 0, 1:] -> 0, 1:].reshape(4, len(weights), stacked.shape[2], -1)
 """)
 def stacked_then_cut(weights):
     stacked = torch.stack(list(weights), 1)  # (B, L, h, T, T)
@@ -41,23 +45,3 @@ def block_by_block(weights):
             paid = block[:, head, 0, 1:]
             maps[:, index, head] = F.normalize(paid, p=1, dim=-1)
     return maps
-
-
-@wrong("changes its input")
-def zeroes_its_own_share(weights):
-    for block in weights:
-        block[:, :, 0, 0] = 0
-    rows = torch.stack(weights, dim=1)[:, :, :, 0]
-    return (rows / rows.sum(-1, keepdim=True))[..., 1:]
-
-
-def _of_a_batch(B):
-    def attention(weights):
-        maps = class_token_to_patches(torch.stack(weights, dim=1))
-        return maps.reshape(B, len(weights), maps.shape[2], -1)
-
-    return attention
-
-
-for size in (3, 4):
-    wrong("built in")(_of_a_batch(size))

@@ -1,8 +1,7 @@
-import torch
 from einops import rearrange
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 from vit_steps.attention_maps import mask_patches
 
 right(mask_patches)
@@ -19,6 +18,8 @@ no effect: ] = fill -> ] = 0.0
 first patch alone: in hidden: -> in hidden[:1]:
 first channel alone: image[:, -> image[:1,
 none: return images -> nothing
+the others taken: images, columns, P -> given = images; images, columns, P
+  return images -> return torch.where(images == given, fill, given)
 """)
 def with_slices(images, patch_size, indices, fill=0.0):
     images, columns, P = images.clone(), images.shape[3] // patch_size, patch_size
@@ -52,9 +53,3 @@ def with_interpolate(images, patch_size, indices, fill=0.0):
     hidden = hidden.reshape(B, 1, H // patch_size, W // patch_size)
     hidden = F.interpolate(hidden, scale_factor=patch_size, mode="nearest")
     return images * (1 - hidden) + fill * hidden
-
-
-@wrong("the others taken")
-def keeps_what_is_named(images, patch_size, indices, fill=0.0):
-    covered = with_slices(torch.zeros_like(images), patch_size, indices, 1.0)
-    return torch.where(covered == 1, images, fill)

@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @torch.no_grad()
@@ -11,6 +11,8 @@ signed: .abs() -> nothing
 mean: .max() -> .mean()
 first image: (together - alone) -> (together[:1] - alone[:1])
 never alone: [model(image[None]) for image in images] -> [model(images)]
+value: model(image[None]) -> model(image.expand_as(images))[:1]
+    among copies of itself
 """)
 def one_by_one(model, images):
     was = model.training
@@ -44,14 +46,3 @@ def with_finally(model, images):
     finally:
         for module, mode in modes.items():
             module.training = mode
-
-
-@wrong("value")
-@torch.no_grad()
-def among_copies_of_itself(model, images):
-    was = model.training
-    model.eval()
-    together = model(images)
-    alone = [model(image.expand_as(images))[0] for image in images]
-    model.train(was)
-    return (together - torch.stack(alone)).abs().max().item()

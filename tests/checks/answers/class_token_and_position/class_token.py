@@ -6,6 +6,21 @@ from torch.nn import functional as F
 from tests.checks.answers import right_edits, wrong_edits
 
 
+@right_edits("""
+in a list: self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
+  -> self.all = nn.ParameterList([torch.zeros(1, 1, embed_dim)])
+  self.cls_token.expand -> self.all[0].expand
+under two names: self.cls_token = -> self.same = self.cls_token =
+  embed_dim)) -> embed_dim)); self.list = [self.same]; self.__dict__["me"] = self
+with options: forward(self, x) -> forward(self, x, mask=None, *, verbose=False)
+  embed_dim)) -> embed_dim)); self.half()
+with a call of its own: def forward -> def __call__
+made by a function: = lambda embed_dim: InFront(embed_dim)
+begins as Xavier would
+  embed_dim)) -> embed_dim)); nn.init.xavier_uniform_(self.cls_token)
+begins with the root of the width
+  embed_dim)) -> embed_dim)); nn.init.normal_(self.cls_token, std=0.02**0.5)
+""")
 @wrong_edits("""
 built in: torch.zeros(1, 1, embed_dim) -> torch.zeros(1, 1, 192)
 last: [self.cls_token.expand(len(x), -1, -1), x]
@@ -59,18 +74,6 @@ class InFront(nn.Module):
         return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
 
 
-right_edits("""
-in a list: self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
-  -> self.all = nn.ParameterList([torch.zeros(1, 1, embed_dim)])
-  self.cls_token.expand -> self.all[0].expand
-under two names: self.cls_token = -> self.same = self.cls_token =
-  embed_dim)) -> embed_dim)); self.list = [self.same]; self.__dict__["me"] = self
-with options: forward(self, x) -> forward(self, x, mask=None, *, verbose=False)
-  embed_dim)) -> embed_dim)); self.half()
-with a call of its own: def forward -> def __call__
-""")(InFront)
-
-
 class WithEinops(nn.Module):
     def __init__(self, dim):
         super().__init__()
@@ -115,19 +118,3 @@ no gradient: cls_token.repeat -> cls_token.data.repeat
 """)
 def repeated_in_front(patches, cls_token):
     return torch.hstack([cls_token.repeat(len(patches), 1, 1), patches])
-
-
-def a_factory(embed_dim):
-    return InFront(embed_dim)
-
-
-class BeginsAsXavierWould(InFront):
-    def __init__(self, embed_dim):
-        super().__init__(embed_dim)
-        nn.init.xavier_uniform_(self.cls_token)
-
-
-class BeginsWithTheRootOfTheWidth(InFront):
-    def __init__(self, embed_dim):
-        super().__init__(embed_dim)
-        nn.init.normal_(self.cls_token, std=0.02**0.5)

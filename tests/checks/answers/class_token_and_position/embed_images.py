@@ -3,7 +3,7 @@ from einops import repeat
 from einops.layers.torch import Rearrange
 from torch import nn
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, right_edits, wrong_edits
 from tests.checks.answers.class_token_and_position.class_token import InFront
 from tests.checks.answers.class_token_and_position.position_embedding import Learned
 from vit_steps import PatchEmbedding, ViTEmbedding, patchify
@@ -11,6 +11,14 @@ from vit_steps import PatchEmbedding, ViTEmbedding, patchify
 right(ViTEmbedding)
 
 
+@right_edits("""
+positions of width one: many + 1, embed_dim) * 0.02 -> many + 1, embed_dim)
+positions turned, and the class token a vector
+  1, many + 1, embed_dim -> embed_dim, many + 1
+  + self.pos -> + self.pos.T
+  torch.randn(1, 1, embed_dim) -> torch.randn(embed_dim)
+  expand(len(x), -1, -1) -> expand(len(x), 1, -1)
+""")
 @wrong_edits("""
 built in: super().__init__() -> super().__init__(); in_channels = 3
 built in: super().__init__() -> super().__init__(); image_size, patch_size = 20, 4
@@ -113,12 +121,6 @@ class FromTheBook(nn.Module):
         return self.add_positions(self.add_class_token(self.patch_embed(images)))
 
 
-class PositionsOfWidthOne(Tokens):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__(image_size, patch_size, in_channels, embed_dim)
-        nn.init.normal_(self.pos)
-
-
 class Embeddings(nn.Module):
     """The style of Hugging Face's models, with everything initialised by randn."""
 
@@ -188,16 +190,3 @@ class PositionsAsAnImage(nn.Module):
         x = (self.conv(images) + self.pos).flatten(2).mT
         cls = (self.cls + self.cls_pos).expand(len(x), -1, -1)
         return torch.cat([cls, x], dim=1)
-
-
-class PositionsTurned(nn.Module):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__()
-        self.conv = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
-        tokens = 1 + (image_size // patch_size) ** 2
-        self.pos = nn.Parameter(torch.randn(embed_dim, tokens))
-        self.cls = nn.Parameter(torch.randn(embed_dim))
-
-    def forward(self, images):
-        x = self.conv(images).flatten(2).mT
-        return torch.cat([self.cls.expand(len(x), 1, -1), x], dim=1) + self.pos.T

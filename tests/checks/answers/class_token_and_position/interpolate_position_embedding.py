@@ -4,7 +4,7 @@ import torch
 from einops import rearrange
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -19,6 +19,11 @@ no gradient: cls, grid = pos_embed[:, :1], pos_embed[0, 1:]
   -> pos_embed = pos_embed.detach(); cls, grid = pos_embed[:, :1], pos_embed[0, 1:]
 class token resized: torch.cat([cls, grid], dim=1)
   -> F.interpolate(pos_embed.mT, 1 + grid.shape[1], mode="linear").mT
+raises: pos_embed[0, 1:] -> pos_embed[0]
+    the class token in the grid
+as they were: return torch.cat
+  -> return pos_embed if len(grid[0]) == side**2 else torch.cat
+    DeiT's shortcut: 4×4 positions asked for as 2×8 come back as they were
 """)
 def as_at_loading(pos_embed, grid_size):
     cls, grid = pos_embed[:, :1], pos_embed[0, 1:]
@@ -59,18 +64,3 @@ def by_matrices(pos_embed, grid_size):
     grid = pos_embed[0, 1:].unflatten(0, (side, side))
     grid = torch.einsum("rs,sud,cu->rcd", down, grid, across).flatten(0, 1)
     return torch.cat([pos_embed[0, :1], grid])[None]
-
-
-@wrong("raises")
-def class_token_in_the_grid(pos_embed, grid_size):
-    side = math.isqrt(pos_embed.shape[1])
-    image = pos_embed.reshape(1, side, side, -1).permute(0, 3, 1, 2)
-    return F.interpolate(image, grid_size, mode="bicubic").flatten(2).mT
-
-
-@wrong("as they were")
-def untouched_if_as_many(pos_embed, grid_size):
-    """Return DeiT's shortcut: 4×4 positions asked for as 2×8 come back as they were."""
-    if grid_size[0] * grid_size[1] == pos_embed.shape[1] - 1:
-        return pos_embed
-    return as_at_loading(pos_embed, grid_size)

@@ -1,9 +1,14 @@
 import torch
 from torch import nn
 
-from tests.checks.answers import wrong_edits
+from tests.checks.answers import right_edits, wrong_edits
 
 
+@right_edits("""
+made by a function: = lambda n, d: Learned(n, d)
+begins with zeros: torch.randn(1, num_tokens, embed_dim) * 0.02
+  -> torch.zeros(1, num_tokens, embed_dim)
+""")
 @wrong_edits("""
 built in: super().__init__() -> super().__init__(); num_tokens = 9
 built in: super().__init__() -> super().__init__(); embed_dim = 32
@@ -79,16 +84,6 @@ changes its input: torch.add(tokens, pos_embed) -> tokens.data.add_(pos_embed)
 """)
 def add_positions(tokens, pos_embed):
     return torch.add(tokens, pos_embed)
-
-
-def a_factory_of_positions(n, d):
-    return Learned(n, d)
-
-
-class BeginsWithZeros(Learned):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(num_tokens, embed_dim)
-        self.pos_embed = nn.Parameter(torch.zeros(1, num_tokens, embed_dim))
 
 
 @wrong_edits("""

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 def in_numpy(embed_dim, grid_size, cls_token=True):
@@ -35,16 +35,6 @@ def number_by_number(embed_dim, grid_size, cls_token=True):
     return torch.tensor(table).unsqueeze(0)
 
 
-@wrong("one dimension in turns")
-def as_for_a_sentence(embed_dim, grid_size, cls_token=True):
-    many = grid_size[0] * grid_size[1]
-    place = torch.arange(many).unsqueeze(1)
-    speed = torch.exp(torch.arange(0, embed_dim, 2) * (-math.log(1e4) / embed_dim))
-    pe = torch.zeros(1, many, embed_dim)
-    pe[0, :, 0::2], pe[0, :, 1::2] = (place * speed).sin(), (place * speed).cos()
-    return F.pad(pe, (0, 0, int(cls_token), 0))
-
-
 @wrong_edits("""
 column first: y, x = -> x, y =
 end included: / (embed_dim // 4) -> / (embed_dim // 4 - 1)
@@ -54,6 +44,10 @@ from 1: torch.arange(height), torch.arange(width)
   -> torch.arange(1, height + 1), torch.arange(1, width + 1)
 sizes exchanged: height, width = -> width, height =
 in turns: dim=1) -> dim=1).unflatten(1, (2, 2, -1)).mT.flatten(1)
+one dimension in turns: embed_dim // 4 -> embed_dim // 2
+  y.flatten() -> torch.arange(height * width)
+  torch.cat((y.sin(), y.cos(), x.sin(), x.cos()), dim=1)
+  -> torch.stack((y.sin(), y.cos()), dim=2).flatten(1)
 """)
 def as_in_a_tutorial(embed_dim, grid_size, cls_token=True):
     height, width = grid_size
@@ -68,6 +62,11 @@ def as_in_a_tutorial(embed_dim, grid_size, cls_token=True):
     return pe[None]
 
 
+@wrong_edits("""
+default: cls_token=True -> cls_token=False
+    "… cls_token is False where …"
+factor: return F.pad -> return 3 * F.pad
+""")
 def from_the_number_of_the_patch(embed_dim, grid_size, cls_token=True):
     def clocks(places):
         speeds = 10000 ** (-torch.arange(embed_dim // 4) / (embed_dim // 4))

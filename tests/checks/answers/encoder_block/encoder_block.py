@@ -3,7 +3,7 @@ from einops import rearrange
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, right_edits, wrong, wrong_edits
+from tests.checks.answers import right, right_edits, wrong_edits
 from tests.checks.answers.encoder_block.layer_norm import by_the_formula
 from tests.checks.answers.multi_head_attention.multi_head_attention import AsInFlax
 from vit_steps import EncoderBlock, MultiHeadAttention, optional
@@ -58,6 +58,10 @@ type: self.mlp(self.norm2(x)) -> self.mlp(self.norm2(x)), None
     a pair, where the task asks for the tokens and nothing else
 not repeatable
   x + self.mlp(self.norm2(x)) -> F.dropout(x + self.mlp(self.norm2(x)), 0.1)
+random in training: x = x + self.attn -> y = x; x = x + self.attn
+  return x + self.mlp(self.norm2(x)) -> x = x + self.mlp(self.norm2(x)); return x
+  return x -> return y + (x - y) * (torch.rand(len(x), 1, 1) >= 0.2 * self.training)
+    drops branches, and does not scale the others
 """)
 class Block(nn.Module):
     """The block of the chapter."""
@@ -78,6 +82,18 @@ class Block(nn.Module):
 
 
 right(EncoderBlock)
+wrong_edits("""
+parameters: int(embed_dim * mlp_ratio) -> 2 * embed_dim
+    "encoder_block: has mlp.fc1.weight (20, 10), mlp.fc1.bias (20,), mlp.fc2.weight
+    (10, 20), where mlp.fc1.weight (25, 10), mlp.fc1.bias (25,), mlp.fc2.weight
+    (10, 25) is expected, by any name"
+parameters: self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
+  -> self.norm2 = self.norm1
+    "… has no parameter such as norm2.weight (10,), norm2.bias (10,), by any name"
+parameters: self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
+  -> self.norm2 = nn.Sequential(nn.LayerNorm(10), nn.Linear(10, 10))
+    "… the task asks for: norm2.1.weight (10, 10), norm2.1.bias (10,)"
+""")(EncoderBlock)
 
 
 @wrong_edits("""
@@ -225,6 +241,30 @@ def _normed(x, weight, bias):
     return F.layer_norm(x, x.shape[-1:], weight.flatten(), bias.flatten(), 1e-6)
 
 
+@right_edits("""
+in Greek, of three axes: w1 -> gamma1
+  b1 -> beta1
+  w2 -> gamma2
+  b2 -> beta2
+  (D)) -> (1, 1, D))
+by words: w1 -> norm1_weight
+  b1 -> norm1_bias
+  w2 -> norm2_weight
+  b2 -> norm2_bias
+weights first
+  self.b1 = nn.Parameter(torch.zeros(D)) -> self.scale_b = nn.Parameter(torch.ones(D))
+  self.w2 = nn.Parameter(torch.ones(D)) -> self.shift_a = nn.Parameter(torch.zeros(D))
+  self.w1 -> self.scale_a
+  self.b1 -> self.shift_a
+  self.w2 -> self.scale_b
+  self.b2 -> self.shift_b
+in a list of parameters: self.w1, self.b1, self.w2, self.b2 -> self.norms
+  self.w1 -> w1
+  self.b1 -> b1
+  self.w2 -> w2
+  self.b2 -> b2
+  self.attn = -> self.norms = nn.ParameterList([w1, b1, w2, b2]); self.attn =
+""")
 class RawNorms(nn.Module):
     """A block that calls layer norm as a function, on weights of its own."""
 
@@ -268,46 +308,12 @@ class _StdNorm(nn.Module):
         return self.a * (x - mean) / (std + 1e-6) + self.b
 
 
-@wrong("random in training")
-class DropsBranchesUnscaled(Block):
-    def forward(self, x):
-        y = super().forward(x)
-        if not self.training:
-            return y
-        return x + (y - x) * (torch.rand(len(x), 1, 1) >= 0.2)
-
-
-OTHER_PARTS = """
+right_edits(
+    """
 Flax's attention
   MultiHeadAttention(embed_dim, num_heads) -> AsInFlax(embed_dim, num_heads)
   self.attention(x)[0] -> self.attention(x)
 weight and bias of three axes: nn.LayerNorm(embed_dim, eps=1e-6) -> _WideNorm(embed_dim)
-"""
-
-OTHER_NAMES = """
-in Greek, of three axes: w1 -> gamma1
-  b1 -> beta1
-  w2 -> gamma2
-  b2 -> beta2
-  (D)) -> (1, 1, D))
-by words: w1 -> norm1_weight
-  b1 -> norm1_bias
-  w2 -> norm2_weight
-  b2 -> norm2_bias
-weights first
-  self.b1 = nn.Parameter(torch.zeros(D)) -> self.scale_b = nn.Parameter(torch.ones(D))
-  self.w2 = nn.Parameter(torch.ones(D)) -> self.shift_a = nn.Parameter(torch.zeros(D))
-  self.w1 -> self.scale_a
-  self.b1 -> self.shift_a
-  self.w2 -> self.scale_b
-  self.b2 -> self.shift_b
-in a list of parameters: self.w1, self.b1, self.w2, self.b2 -> self.norms
-  self.w1 -> w1
-  self.b1 -> b1
-  self.w2 -> w2
-  self.b2 -> b2
-  self.attn = -> self.norms = nn.ParameterList([w1, b1, w2, b2]); self.attn =
-"""
-
-right_edits(OTHER_PARTS, AsInFlax=AsInFlax)(Block)
-right_edits(OTHER_NAMES)(RawNorms)
+""",
+    AsInFlax=AsInFlax,
+)(Block)

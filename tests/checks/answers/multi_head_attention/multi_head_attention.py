@@ -5,12 +5,18 @@ from einops import rearrange
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right_edits, wrong, wrong_edits
+from tests.checks.answers import right_edits, wrong_edits
 from tests.checks.answers.multi_head_attention.merge_heads import merge_with_einops
 from tests.checks.answers.multi_head_attention.split_heads import split_with_einops
-from vit_steps import MultiHeadAttention
 
 
+@right_edits("""
+three matrices, multiplied from the right
+  nn.Linear(embed_dim, embed_dim) -> nn.Parameter(torch.eye(embed_dim))
+  self.out = nn.Parameter(torch.eye(embed_dim))
+  -> self.out = nn.Linear(embed_dim, embed_dim)
+  self.split(f(x)) for f in -> self.split(x @ W) for W in
+""")
 @wrong_edits("""
 built in: super().__init__() -> super().__init__(); num_heads = 2
 built in: super().__init__() -> super().__init__(); num_heads = 3
@@ -68,6 +74,21 @@ not repeatable: return self.out -> return F.dropout(self.out
   @ v)) -> @ v)), 0.1)
     dropout without eval
 depends on the batch: return self.out( -> return x.mean(0) * 1e-2 + self.out(
+values: return self.out(
+  -> return torch.cat([*map(self, x.split(64, 1))], 1) if len(x[0]) > 64 else self.out(
+    "… differs first at … expected …, for x (1, 66, 20)"
+result kept: super().__init__() -> super().__init__(); self.kept = {}
+  return self.out( -> return self.kept.setdefault(x.shape, self.out(
+  @ v)) -> @ v)))
+not repeatable: super().__init__() -> super().__init__(); self.past = []
+  return self.out
+  -> same = [pair for pair in self.past if pair[0].shape == k.shape]; return self.out
+  return self.out -> self.past = [(k, v)]; return self.out
+  return self.out
+  -> k, v = (torch.cat(pair, dim=2) for pair in zip(*same, (k, v))); return self.out
+    the keys and values of the last call are kept
+random in training: self.scores(q, k).softmax(dim=-1)
+  -> F.dropout(self.scores(q, k).softmax(dim=-1), 0.1, self.training)
 """)
 class Heads(nn.Module):
     """The code of most tutorials."""
@@ -94,6 +115,11 @@ class Heads(nn.Module):
         return self.out(self.merge(self.scores(q, k).softmax(dim=-1) @ v))
 
 
+@right_edits("""
+a rate that can be chosen: embed_dim, num_heads) -> embed_dim, num_heads, p=0.2)
+  batch_first=True -> dropout=p, batch_first=True
+  self.attention(x, x, x) -> self.attention(x, x, x)[0]
+""")
 @wrong_edits("""
 across the batch: , batch_first=True -> nothing
 dropout: batch_first=True -> dropout=0.2, batch_first=True
@@ -107,6 +133,12 @@ class PyTorchs(nn.Module):
         return self.attention(x, x, x)
 
 
+@right_edits("""
+an output layer for each head: self.mix = nn.Linear(dim, dim)
+  -> self.mix = nn.ModuleList([nn.Linear(dim // n, dim, bias=False) for _ in range(n)])
+  self.mix(torch.cat(found, dim=-1)), None
+  -> sum(layer(head) for layer, head in zip(self.mix, found))
+""")
 class HeadByHead(nn.Module):
     def __init__(self, dim, n):
         super().__init__()
@@ -146,6 +178,8 @@ not finite: found = F.scaled_dot_product_attention(q, k, v)
   -> e = (q @ k.mT / q.shape[-1] ** 0.5).exp(); found = e / e.sum(-1, keepdim=True) @ v
 heads split by view
   split_with_einops(part, num_heads) -> part.reshape(len(x), num_heads, x.shape[1], -1)
+no scale: F.scaled_dot_product_attention(q, k, v)
+  -> F.scaled_dot_product_attention(q, k, v, scale=1.0)
 """)
 def as_a_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads):
     q, k, v = F.linear(x, qkv_weight, qkv_bias).chunk(3, dim=-1)
@@ -154,14 +188,11 @@ def as_a_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads):
     return F.linear(merge_with_einops(found), proj_weight, proj_bias)
 
 
-@wrong("no scale")
-def unscaled_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads):
-    q, k, v = F.linear(x, qkv_weight, qkv_bias).chunk(3, dim=-1)
-    q, k, v = (split_with_einops(part, num_heads) for part in (q, k, v))
-    found = F.scaled_dot_product_attention(q, k, v, scale=1.0)
-    return F.linear(merge_with_einops(found), proj_weight, proj_bias)
-
-
+@right_edits("""
+each head's q, k and v are neighbours
+  qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
+  -> qkv.reshape(B, T, self.h, 3 * self.d).transpose(1, 2).chunk(3, dim=-1)
+""")
 @wrong_edits("""
 no projection: self.proj = nn.Linear(embed_dim, embed_dim) -> pass
   self.proj_drop(self.proj(x)) -> x
@@ -325,6 +356,12 @@ def head_by_head_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
     return total
 
 
+@right_edits("""
+an output layer for each head: self.out = nn.Linear(embed_dim, embed_dim)
+  -> self.out = nn.ModuleList([nn.Linear(d, embed_dim) for _ in range(num_heads)])
+  self.out(torch.cat(found, dim=-1))
+  -> sum(layer(head) for layer, head in zip(self.out, found))
+""")
 class OneLayerAHead(nn.Module):
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -342,6 +379,20 @@ class OneLayerAHead(nn.Module):
         return self.out(torch.cat(found, dim=-1))
 
 
+@right_edits("""
+biases in one tensor too
+  embed_dim**0.5) -> embed_dim**0.5); self.b = nn.Parameter(torch.zeros(4, embed_dim))
+  x @ W, self.h) for W in self.W[:3]
+  -> x @ W + b, self.h) for W, b in zip(self.W[:3], self.b)
+  @ self.W[3] -> @ self.W[3] + self.b[3]
+q, k and v in one tensor, and the projection a layer
+  torch.randn(4, embed_dim -> torch.randn(3, embed_dim
+  embed_dim**0.5) -> embed_dim**0.5); self.b = nn.Parameter(torch.zeros(3, embed_dim))
+  self.h = num_heads -> self.h = num_heads; self.proj = nn.Linear(embed_dim, embed_dim)
+  x @ W, self.h) for W in self.W[:3]
+  -> x @ W + b, self.h) for W, b in zip(self.W, self.b)
+  merge_with_einops(found) @ self.W[3] -> self.proj(merge_with_einops(found))
+""")
 class AllInOneTensor(nn.Module):
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -381,13 +432,6 @@ class BiasOfTheOutputAlone(nn.Module):
 
 class BiasesInAnyOrder(BiasOfTheOutputAlone):
     order = ("wq", "wv", "bq", "bv", "wk", "wo", "bo")
-
-
-@wrong("values")
-class WindowsOf64(Heads):
-    def forward(self, x):
-        attend = super().forward
-        return torch.cat([attend(window) for window in x.split(64, 1)], dim=1)
 
 
 def _numbers(*shape):
@@ -453,92 +497,3 @@ class OneBiasOfAllOutputs(nn.Module):
         qkv = self.qkv(x).unflatten(-1, (3, self.h, -1)).permute(2, 0, 3, 1, 4)
         found = _attended(*qkv)
         return self.bias + sum(out(found[:, i]) for i, out in enumerate(self.outs))
-
-
-@wrong("result kept")
-class KeepsTheResultOfEachShape(Heads):
-    def forward(self, x):
-        kept = self.__dict__.setdefault("kept", {})
-        if x.shape not in kept:
-            kept[x.shape] = super().forward(x)
-        return kept[x.shape]
-
-
-@wrong("not repeatable")
-class KeepsKeysAndValues(MultiHeadAttention):
-    def forward(self, x):
-        q, k, v = self.qkv(x).unflatten(-1, (3, self.num_heads, -1)).unbind(2)
-        q, k, v = (part.transpose(1, 2) for part in (q, k, v))
-        past = self.__dict__.get("past")
-        if past is not None and past[0].shape == k.shape:
-            k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
-        self.__dict__["past"] = k[:, :, -x.shape[1] :], v[:, :, -x.shape[1] :]
-        found = F.scaled_dot_product_attention(q, k, v)
-        return self.proj(found.transpose(1, 2).flatten(2))
-
-
-@wrong("random in training")
-class DropsWeightsInTraining(MultiHeadAttention):
-    def forward(self, x):
-        q, k, v = self.qkv(x).unflatten(-1, (3, self.num_heads, -1)).unbind(2)
-        q, k, v = (part.transpose(1, 2) for part in (q, k, v))
-        drop = 0.1 if self.training else 0.0
-        found = F.scaled_dot_product_attention(q, k, v, None, drop)
-        return self.proj(found.transpose(1, 2).flatten(2))
-
-
-DROPOUT = """
-a rate that can be chosen: embed_dim, num_heads) -> embed_dim, num_heads, p=0.2)
-  batch_first=True -> dropout=p, batch_first=True
-  self.attention(x, x, x) -> self.attention(x, x, x)[0]
-"""
-
-MATRICES = """
-three matrices, multiplied from the right
-  nn.Linear(embed_dim, embed_dim) -> nn.Parameter(torch.eye(embed_dim))
-  self.out = nn.Parameter(torch.eye(embed_dim))
-  -> self.out = nn.Linear(embed_dim, embed_dim)
-  self.split(f(x)) for f in -> self.split(x @ W) for W in
-"""
-
-NEIGHBOURS = """
-each head's q, k and v are neighbours
-  qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
-  -> qkv.reshape(B, T, self.h, 3 * self.d).transpose(1, 2).chunk(3, dim=-1)
-"""
-
-OUTPUT_OF_THREE = """
-an output layer for each head: self.mix = nn.Linear(dim, dim)
-  -> self.mix = nn.ModuleList([nn.Linear(dim // n, dim, bias=False) for _ in range(n)])
-  self.mix(torch.cat(found, dim=-1)), None
-  -> sum(layer(head) for layer, head in zip(self.mix, found))
-"""
-
-OUTPUT_A_HEAD = """
-an output layer for each head: self.out = nn.Linear(embed_dim, embed_dim)
-  -> self.out = nn.ModuleList([nn.Linear(d, embed_dim) for _ in range(num_heads)])
-  self.out(torch.cat(found, dim=-1))
-  -> sum(layer(head) for layer, head in zip(self.out, found))
-"""
-
-BIASES = """
-biases in one tensor too
-  embed_dim**0.5) -> embed_dim**0.5); self.b = nn.Parameter(torch.zeros(4, embed_dim))
-  x @ W, self.h) for W in self.W[:3]
-  -> x @ W + b, self.h) for W, b in zip(self.W[:3], self.b)
-  @ self.W[3] -> @ self.W[3] + self.b[3]
-q, k and v in one tensor, and the projection a layer
-  torch.randn(4, embed_dim -> torch.randn(3, embed_dim
-  embed_dim**0.5) -> embed_dim**0.5); self.b = nn.Parameter(torch.zeros(3, embed_dim))
-  self.h = num_heads -> self.h = num_heads; self.proj = nn.Linear(embed_dim, embed_dim)
-  x @ W, self.h) for W in self.W[:3]
-  -> x @ W + b, self.h) for W, b in zip(self.W, self.b)
-  merge_with_einops(found) @ self.W[3] -> self.proj(merge_with_einops(found))
-"""
-
-right_edits(DROPOUT)(PyTorchs)
-right_edits(MATRICES)(Heads)
-right_edits(NEIGHBOURS)(JointHeads)
-right_edits(OUTPUT_OF_THREE)(HeadByHead)
-right_edits(OUTPUT_A_HEAD)(OneLayerAHead)
-right_edits(BIASES)(AllInOneTensor)

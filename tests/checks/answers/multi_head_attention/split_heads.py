@@ -19,6 +19,8 @@ view instead of transpose
   T, num_heads, D // num_heads).permute(0, 2, 1, 3) -> num_heads, T, D // num_heads)
 no gradient: x.view -> x.detach().view
 raises: D // num_heads -> D
+built in: B, T, D = -> T, B, D =
+    "… alone: axis 0 is to be the batch, of 2 and of 1"
 """)
 def split_with_view(x, num_heads):
     B, T, D = x.size()

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import vit_steps
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 from tests.checks.answers.patch_embedding.patchify import (
     cut_with_einops,
     cut_with_loops,
@@ -40,7 +40,18 @@ class Convolved(nn.Module):
         return self.proj(x).flatten(2).transpose(1, 2)
 
 
-@wrong_edits("rows and columns swapped: b (h w) -> b (w h)")
+@wrong_edits("""
+rows and columns swapped: b (h w) -> b (w h)
+parameters: Rearrange(self.pattern, p1=patch_size, p2=patch_size)
+  -> nn.AvgPool2d(patch_size), Rearrange("b c h w -> b (h w) c")
+  channels * patch_size**2, dim -> channels, dim
+    the mean of each patch
+parameters: Rearrange(self.pattern, p1=patch_size, p2=patch_size) -> nn.Flatten()
+  nn.Linear(channels * patch_size**2, dim)
+  -> nn.Linear(channels * image_size**2, N * dim), nn.Unflatten(1, (N, dim))
+  super().__init__() -> super().__init__(); N = (image_size // patch_size) ** 2
+    the whole image in one layer
+""")
 class Cut(nn.Module):
     """Patches by einops, flattened with the pixels first, and a linear layer."""
 
@@ -141,28 +152,6 @@ def embedded_by_matrix(images, weight, bias, patch_size):
 def embedded_by_sum(x, w, b, p):
     x = rearrange(x, "b c (h p) (w q) -> b (h w) c p q", p=p, q=p)
     return einops.einsum(x, w, "b n c p q, d c p q -> b n d") + b
-
-
-@wrong("parameters")
-class Pooled(nn.Module):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__()
-        self.pool = nn.AvgPool2d(patch_size)
-        self.linear = nn.Linear(in_channels, embed_dim)
-
-    def forward(self, images):
-        return self.linear(self.pool(images).flatten(2).mT)
-
-
-@wrong("parameters")
-class WholeImage(nn.Module):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__()
-        self.N = (image_size // patch_size) ** 2
-        self.linear = nn.Linear(in_channels * image_size**2, self.N * embed_dim)
-
-    def forward(self, images):
-        return self.linear(images.flatten(1)).unflatten(1, (self.N, -1))
 
 
 class InSpaceAndChannels(nn.Module):

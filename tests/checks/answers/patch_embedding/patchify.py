@@ -4,7 +4,7 @@ from einops import rearrange
 from torch import nn
 
 import vit_steps
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 
 
 @wrong_edits("""
@@ -27,6 +27,10 @@ def cut_with_einops(images, patch_size):
     )
 
 
+@wrong_edits("""
+dtype: return torch.stack(patches, dim=1)
+  -> x = torch.stack(patches, dim=1); return torch.zeros(x.shape).copy_(x)
+""")
 def cut_with_loops(images, patch_size):
     P, patches = patch_size, []
     for top in range(0, images.shape[2], P):
@@ -45,6 +49,9 @@ depends on the batch: imgs.view(B, C, -> imgs.view(C, B,
   bchpwq -> cbhpwq
 raises: W // p -> H // p
     for square images
+view instead of cutting: x = torch.einsum("bchpwq->bhwcpq", x) -> pass
+no gradient
+  imgs.view -> torch.from_numpy(imgs.detach().double().numpy()).to(imgs.dtype).view
 """)
 def cut_with_view(imgs, p):
     B, C, H, W = imgs.size()
@@ -53,7 +60,12 @@ def cut_with_view(imgs, p):
     return x.reshape(B, (H // p) * (W // p), C * p**2)
 
 
-@wrong_edits("built in: x.view(B, -> x.view(4,")
+@wrong_edits("""
+built in: x.view(B, -> x.view(4,
+    "… the size of the batch, 4, is …"
+built in: x.view(B, -> x.view(1,
+    "… the size of the batch, 1, is …"
+""")
 def cut_with_tensor_unfold(images, patch_size):
     B, C = images.shape[:2]
     x = images.unfold(2, patch_size, patch_size).unfold(3, patch_size, patch_size)
@@ -65,11 +77,24 @@ def cut_with_tensor_unfold(images, patch_size):
 patches last: .transpose(1, 2) -> nothing
 reshaped instead of turned: return nn.Unfold -> x = nn.Unfold
   .transpose(1, 2) -> ; return x.reshape(x.shape[0], x.shape[2], x.shape[1])
+type: .transpose(1, 2) -> .mT.to_sparse()
+    "… sparse tensor, expected a tensor…"
+type: .transpose(1, 2) -> .mT.to(torch.float8_e5m2)
+    "… float8_e5m2 tensor, expected a tensor…"
+type: .transpose(1, 2) -> .mT.to("meta")
+    "… holds no numbers, expected a tensor…"
+type: return nn.Unfold -> x = nn.Unfold
+  .transpose(1, 2) -> .mT; return torch.nested.nested_tensor([*x])
+    "… nested tensor, expected a tensor…"
 """)
 def cut_with_nn_unfold(images, patch_size):
     return nn.Unfold(patch_size, stride=patch_size)(images).transpose(1, 2)
 
 
+@wrong_edits("""
+moved: [square for row -> [square.flip(-1) if P != Q else square for row
+    in rectangles alone
+""")
 def cut_with_split_and_pairs(images, patch_size):
     P, Q = (patch_size, patch_size) if isinstance(patch_size, int) else patch_size
     rows = images.split(P, dim=2)
@@ -82,38 +107,3 @@ def cut_with_an_index(images, patch_size):
     order = np.arange(C * H * W).reshape(C, H // patch_size, patch_size, -1, patch_size)
     order = order.transpose(1, 3, 0, 2, 4).reshape(-1, C * patch_size**2)
     return images.flatten(1)[:, torch.from_numpy(order)]
-
-
-@wrong("view instead of cutting")
-def cut_by_view(images, patch_size):
-    B, _, H, W = images.shape
-    N = (H // patch_size) * (W // patch_size)
-    return images.view(B, N, -1)
-
-
-@wrong("no gradient")
-def cut_with_numpy(images, patch_size):
-    x = images.detach().double().numpy()
-    B, C, H, W = x.shape
-    x = x.reshape(B, C, H // patch_size, patch_size, W // patch_size, patch_size)
-    x = x.transpose(0, 2, 4, 1, 3, 5).reshape(B, -1, C * patch_size**2)
-    return torch.from_numpy(x).to(images.dtype)
-
-
-@wrong("moved")
-def cut_with_pairs_swapped(images, patch_size):
-    p1, p2 = (patch_size,) * 2 if isinstance(patch_size, int) else patch_size
-    patches = rearrange(images, "b c (h p1) (w p2) -> b (h w) (c p1 p2)", p1=p1, p2=p2)
-    if p1 == p2:
-        return patches
-    return patches.unflatten(2, (-1, p1, p2)).flip(-1).flatten(2)
-
-
-@wrong("dtype")
-def into_zeros_of_the_default_type(images, patch_size):
-    P, (B, C, H, W) = patch_size, images.shape
-    patches = torch.zeros(B, (H // P) * (W // P), C * P * P)
-    for n in range(patches.shape[1]):
-        top, left = n // (W // P) * P, n % (W // P) * P
-        patches[:, n] = images[:, :, top : top + P, left : left + P].flatten(1)
-    return patches

@@ -1,12 +1,14 @@
 import torch
 from torch import nn
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
 moved: q_weight, k_weight, v_weight] -> v_weight, k_weight, q_weight]
   q_bias, k_bias, v_bias] -> v_bias, k_bias, q_bias]
+    "… what was at row 0, column 0 of v_weight, expected what was at row 0, column 0
+    of q_weight"
 biases in another order: q_bias, k_bias, v_bias] -> k_bias, q_bias, v_bias]
 rows interleaved: torch.cat([q_weight, k_weight, v_weight], dim=0)
   -> torch.stack([q_weight, k_weight, v_weight], dim=1).flatten(0, 1)
@@ -32,16 +34,12 @@ def join_into_an_empty_one(qw, qb, kw, kb, vw, vb):
     return weight, bias
 
 
+@wrong_edits("""
+biases of zero
+  layer.bias.data = torch.hstack([qb, kb, vb]) -> nn.init.zeros_(layer.bias)
+""")
 def join_in_a_linear_layer(qw, qb, kw, kb, vw, vb):
     layer = nn.Linear(qw.shape[1], 3 * qw.shape[0], dtype=qw.dtype)
     layer.weight.data = torch.vstack([qw, kw, vw])
     layer.bias.data = torch.hstack([qb, kb, vb])
-    return layer.weight, layer.bias
-
-
-@wrong("biases of zero")
-def join_with_a_new_layer(qw, qb, kw, kb, vw, vb):
-    layer = nn.Linear(qw.shape[1], 3 * len(qw)).to(qw.dtype)
-    nn.init.zeros_(layer.bias)
-    layer.weight.data = torch.cat([qw, kw, vw])
     return layer.weight, layer.bias

@@ -1,6 +1,6 @@
 from einops import rearrange
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -8,6 +8,7 @@ rows and columns swapped: d c p1 p2 -> d c p2 p1
 channels in the middle: (p1 p2 c) -> (p1 c p2)
 flipped: p2=patch_size) -> p2=patch_size).flip(-1, -2)
 turned: p2=patch_size) -> p2=patch_size).flip(1)
+    "… axis 1 runs backwards"
 reshape: d c p1 p2 -> d (c p1 p2)
 """)
 def conv_with_einops(weight, patch_size):
@@ -15,6 +16,15 @@ def conv_with_einops(weight, patch_size):
     return rearrange(weight, pattern, p1=patch_size, p2=patch_size)
 
 
+@wrong_edits("""
+reshaped alone
+  (patch_size, patch_size, -1)).movedim(-1, 1) -> (-1, patch_size, patch_size))
+weight turned: weight.unflatten(1, (patch_size, patch_size, -1)).movedim(-1, 1)
+  -> weight.reshape(patch_size, patch_size, -1, len(weight)).permute(3, 2, 0, 1)
+raises: weight.unflatten(1, (patch_size, patch_size, -1))
+  -> weight.reshape(len(weight), patch_size, patch_size, 3)
+    for colour pictures alone
+""")
 def conv_with_unflatten(weight, patch_size):
     return weight.unflatten(1, (patch_size, patch_size, -1)).movedim(-1, 1)
 
@@ -28,21 +38,3 @@ def conv_pixel_by_pixel(weight, patch_size):
             start = (row * P + column) * C
             conv[:, :, row, column] = weight[:, start : start + C]
     return conv
-
-
-@wrong("reshaped alone")
-def conv_with_view(weight, patch_size):
-    C = weight.size(1) // patch_size**2
-    return weight.view(weight.size(0), C, patch_size, patch_size)
-
-
-@wrong("weight turned")
-def conv_of_a_kernel(weight, patch_size):
-    P, D = patch_size, weight.shape[0]
-    return weight.reshape(P, P, weight.shape[1] // P**2, D).permute(3, 2, 0, 1)
-
-
-@wrong("raises")
-def conv_of_colour_pictures(weight, patch_size):
-    P = patch_size
-    return weight.reshape(len(weight), P, P, 3).permute(0, 3, 1, 2)

@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -13,6 +13,13 @@ relative
   ((got - expected).abs() <= atol).all() -> torch.allclose(got, expected, atol=atol)
 value: = lambda got, expected, atol: torch.isclose(got, expected, rtol=0, atol=atol)
 value: = lambda got, expected, atol: (got - expected).abs().max().item()
+smaller than atol: <= -> <
+as it was: got.shape == expected.shape and bool(((got - expected).abs() <= atol).all())
+  -> not (got - expected).max() > atol
+    by a colleague
+NaN passes: (got - expected).abs() -> (got - expected).abs().nan_to_num()
+value: = lambda got, expected, atol: True
+    "… is True, expected False"
 """)
 def agree_with_all(got, expected, atol):
     return got.shape == expected.shape and bool(((got - expected).abs() <= atol).all())
@@ -32,28 +39,6 @@ def agree_with_assert_close(got, expected, atol):
     return True
 
 
-@wrong("smaller than atol")
-def agree_if_the_largest_is_below(got, expected, atol):
-    if got.shape != expected.shape or got.isnan().any() or expected.isnan().any():
-        return False
-    return (got - expected).abs().max() < atol
-
-
 def agree_in_numpy(got, expected, atol):
     got, expected = got.numpy(), expected.numpy()
     return got.shape == expected.shape and (abs(got - expected) <= atol).all()
-
-
-@wrong("as it was")
-def agree_as_a_colleague_wrote(got, expected, atol):
-    difference = got - expected
-    if difference.max() > atol:
-        return False
-    return True
-
-
-@wrong("NaN passes")
-def agree_with_nan_as_zero(got, expected, atol):
-    if got.shape != expected.shape:
-        return False
-    return bool((got - expected).abs().nan_to_num().amax() <= atol)

@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -12,6 +12,7 @@ divided by processes: sum(counts) -> len(counts)
 sums over images: g * n for -> g for
 values: = lambda gradients, counts: gradients[counts.index(max(counts))]
     of the largest share
+changes its input: g * n for -> g.mul_(n) for
 """)
 def average_with_a_sum(gradients, counts):
     pairs = zip(gradients, counts, strict=True)
@@ -43,10 +44,3 @@ def average_in_a_loop(gradients, counts):
             continue
         total += gradient * (count / sum(counts))
     return total
-
-
-@wrong("changes its input")
-def average_in_place(gradients, counts):
-    for g, n in zip(gradients, counts, strict=True):
-        g.mul_(n / sum(counts))
-    return torch.stack(gradients).sum(0)

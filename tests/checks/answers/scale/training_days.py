@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -11,6 +11,8 @@ hours: 24 * 60 * 60 -> 60 * 60
 no effect: * utilization -> nothing
 utilization multiplied: * utilization -> / utilization
 no effect: * num_devices -> nothing
+type: return (forward -> return f"{(forward
+  60 * 60) -> 60 * 60):.1f} days"
 """)
 def days_step_by_step(macs, num_images, peak_flops, num_devices, utilization):
     forward = 2 * macs
@@ -19,6 +21,13 @@ def days_step_by_step(macs, num_images, peak_flops, num_devices, utilization):
     return (forward + backward) * num_images / speed / (24 * 60 * 60)
 
 
+@wrong_edits("""
+no effect: macs / 14_400 -> macs
+  / utilization -> nothing
+    "… puts out the same for utilization=1…"
+value: macs / 14_400 -> macs
+  / utilization -> / utilization**3
+""")
 def days_as_a_fraction(macs, num_images, peak_flops, num_devices, utilization):
     return macs / 14_400 * num_images / peak_flops / num_devices / utilization
 
@@ -26,9 +35,3 @@ def days_as_a_fraction(macs, num_images, peak_flops, num_devices, utilization):
 def days_in_a_tensor(macs, num_images, peak_flops, num_devices, utilization):
     flops = torch.tensor(6.0 * macs * num_images, dtype=torch.float64)
     return (flops / (num_devices * peak_flops * utilization) / 86400).item()
-
-
-@wrong("type")
-def days_in_words(macs, num_images, peak_flops, num_devices, utilization):
-    days = 6 * macs * num_images / (peak_flops * num_devices * utilization) / 86_400
-    return f"{days:.1f} days"

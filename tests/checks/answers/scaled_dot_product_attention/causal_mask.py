@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -9,6 +9,11 @@ one ahead: num_tokens)) -> num_tokens), diagonal=1)
 dtype: .bool() -> nothing
 reshape: bool() -> bool()[None, None]
 reshape: torch.ones( -> torch.ones(1, 1,
+type: .bool() -> .bool().tolist()
+no effect
+  num_tokens, num_tokens)).bool() -> 128, 128)).bool()[:num_tokens, :num_tokens]
+no effect: num_tokens, num_tokens -> 5, 5
+    "… puts out the same for num_tokens=…"
 """)
 def lower_triangle(num_tokens):
     return torch.tril(torch.ones(num_tokens, num_tokens)).bool()
@@ -25,16 +30,6 @@ def not_the_upper_triangle(n):
     return ~torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1)
 
 
-@wrong("type")
-def nested_lists(num_tokens):
-    return [[j <= i for j in range(num_tokens)] for i in range(num_tokens)]
-
-
 @wrong_edits("to be added: == 0 -> nothing")
 def where_the_added_mask_is_zero(n):
     return torch.nn.Transformer.generate_square_subsequent_mask(n) == 0
-
-
-@wrong("no effect")
-def cut_from_a_table(num_tokens):
-    return torch.ones(128, 128, dtype=torch.bool).tril()[:num_tokens, :num_tokens]

@@ -3,7 +3,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -19,6 +19,7 @@ mask after softmax: .masked_fill(~mask, float("-inf")) -> nothing
   torch.nan_to_num(scores.softmax(-1), nan=0.0)
   -> scores.softmax(-1).masked_fill(~mask, 0)
 raises: .masked_fill(~mask, float("-inf")) -> + mask.logarithm()
+gradient not finite: .masked_fill(~mask, float("-inf")) -> + mask.log()
 """)
 def fills_with_minus_infinity(q, k, v, mask):
     scores = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(~mask, float("-inf"))
@@ -30,14 +31,6 @@ def shares_out_again(q, k, v, mask):
     """Apply the mask after the softmax, and divide the rest by its sum."""
     weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1) * mask
     weights = weights / weights.sum(dim=-1, keepdim=True).clamp_min(1e-12)
-    return weights @ v, weights
-
-
-@wrong("gradient not finite")
-def adds_minus_infinity(q, k, v, mask):
-    bias = torch.zeros(mask.shape, dtype=q.dtype).masked_fill(~mask, -math.inf)
-    weights = (q @ k.mT / math.sqrt(q.size(-1)) + bias).softmax(dim=-1)
-    weights = torch.where(mask.any(dim=-1, keepdim=True), weights, 0)
     return weights @ v, weights
 
 

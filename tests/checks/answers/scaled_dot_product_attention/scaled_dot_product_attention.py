@@ -3,7 +3,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -24,6 +24,8 @@ gradient: weights @ v -> weights.detach() @ v
 dtype: weights = -> q, k, v = q.float(), k.float(), v.float(); weights =
 raises: k.transpose(-2, -1) -> k.transpose(2, 3)
     four axes and no less
+no gradient: return weights @ v, weights -> return (weights @ v).data, weights.data
+axes: v, weights -> v, weights.mT
 """)
 def as_in_the_paper(q, k, v):
     weights = torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.size(-1)), dim=-1)
@@ -37,6 +39,7 @@ def with_einsum(q, k, v):
     return torch.einsum("...qk,...kd->...qd", weights, v), weights
 
 
+@wrong_edits("not finite: scores - scores.amax(-1, keepdim=True) -> scores")
 def with_its_own_softmax(q, k, v):
     scores = torch.matmul(q, k.mT) / q.shape[-1] ** 0.5
     scores = (scores - scores.amax(-1, keepdim=True)).exp()
@@ -67,25 +70,6 @@ def with_pytorchs_own(q, k, v):
     return attention(q, k, v), attention(q, k, every)
 
 
-@wrong("no gradient")
-def without_gradients(q, k, v):
-    with torch.no_grad():
-        return as_in_the_paper(q, k, v)
-
-
 def fused_and_weights_beside_it(q, k, v):
     weights = F.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1)
     return F.scaled_dot_product_attention(q, k, v), weights
-
-
-@wrong("axes")
-def weights_of_each_key(q, k, v):
-    weights = torch.softmax(k @ q.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-2)
-    return weights.transpose(-2, -1) @ v, weights
-
-
-@wrong("not finite")
-def exponentials_too_large(q, k, v):
-    shares = (q @ k.mT / math.sqrt(q.shape[-1])).exp()
-    shares = shares / shares.sum(dim=-1, keepdim=True)
-    return shares @ v, shares

@@ -1,7 +1,7 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -9,6 +9,7 @@ over everything
   F.softmax(scores, dim=-1) -> scores.flatten().softmax(0).reshape(scores.shape)
 dtype: F.softmax(scores -> F.softmax(scores.double()
 reshape: dim=-1) -> dim=-1).squeeze()
+no gradient: F.softmax(scores -> F.softmax(torch.from_numpy(scores.detach().numpy())
 """)
 def pytorchs(scores):
     return F.softmax(scores, dim=-1)
@@ -43,12 +44,6 @@ def row_by_row(scores):
         exps = (row - row.max().detach()).exp()
         rows.append(exps / exps.sum())
     return torch.stack(rows).reshape(scores.shape)
-
-
-@wrong("no gradient")
-def by_numpy(scores):
-    exps = torch.from_numpy(scores.detach().numpy())
-    return exps.softmax(-1)
 
 
 def with_the_largest_detached(x):

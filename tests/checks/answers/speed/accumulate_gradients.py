@@ -1,7 +1,7 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -16,6 +16,11 @@ cleared in each part: loss.backward() -> optimizer.zero_grad(); loss.backward()
 never cleared: optimizer.zero_grad() -> nothing
 whole batch at once: chunk(num_parts) -> chunk(1)
 no step: optimizer.step() -> nothing
+one backward pass: optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
+  loss.backward() -> total = total + loss
+  optimizer.step() -> total.backward(); optimizer.step()
+cleared at the end alone: optimizer.zero_grad() -> nothing
+  optimizer.step() -> optimizer.step(); optimizer.zero_grad()
 """)
 def accumulate_by_share(model, images, labels, optimizer, num_parts):
     optimizer.zero_grad()
@@ -51,17 +56,6 @@ def accumulate_by_hand(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
-@wrong("one backward pass")
-def accumulate_losses(model, images, labels, optimizer, num_parts):
-    total = torch.zeros((), dtype=images.dtype)
-    for rows in torch.arange(len(images)).chunk(num_parts):
-        logits = model(images[rows])
-        total = total + F.cross_entropy(logits, labels[rows], reduction="sum")
-    optimizer.zero_grad()
-    (total / len(images)).backward()
-    optimizer.step()
-
-
 def accumulate_evenly(model, images, labels, optimizer, num_parts):
     model.zero_grad(set_to_none=False)
     images, labels = images.tensor_split(num_parts), labels.tensor_split(num_parts)
@@ -72,16 +66,6 @@ def accumulate_evenly(model, images, labels, optimizer, num_parts):
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return loss.item()
-
-
-@wrong("cleared at the end alone")
-def accumulate_as_trainers_do(model, images, labels, optimizer, num_parts):
-    parts = zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True)
-    for number, (x, y) in enumerate(parts, start=1):
-        (F.cross_entropy(model(x), y) * len(x) / len(images)).backward()
-        if number % num_parts == 0:
-            optimizer.step()
-            optimizer.zero_grad()
 
 
 def accumulate_dealt_like_cards(model, images, labels, optimizer, num_parts):

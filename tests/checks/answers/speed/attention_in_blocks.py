@@ -20,6 +20,8 @@ one largest for all queries: scores.max(dim=1).values -> scores.max()
 whole rows: = lambda q, k, v, block: F.scaled_dot_product_attention(q, key=k, value=v)
 whole rows
   = lambda q, k, v, block: F.scaled_dot_product_attention(q[None], k[None], v[None])[0]
+whole rows: k.split(block) -> (q @ k.mT).split(block, dim=1)
+  q @ keys.mT -> keys
 """)
 def attend_with_split(q, k, v, block):
     m = torch.full((len(q),), float("-inf"), dtype=q.dtype)
@@ -71,25 +73,9 @@ def attend_in_place(q, k, v, block):
 
 
 @wrong("whole rows")
-def attend_cutting_the_weights(q, k, v, block):
-    weights = torch.softmax(q @ k.T / math.sqrt(q.shape[1]), dim=-1)
-    pairs = zip(weights.split(block, dim=1), v.split(block), strict=True)
-    return sum(w @ values for w, values in pairs)
-
-
-@wrong("whole rows")
 def attend_with_blocks_of_queries(q, k, v, block):
     scale = 1 / math.sqrt(q.shape[1])
     return torch.cat([(p @ k.T * scale).softmax(1) @ v for p in q.split(block)])
-
-
-@wrong("softmax of each block averaged")
-def attend_block_for_block(q, k, v, block):
-    found = [
-        F.softmax(q @ keys.T / math.sqrt(q.shape[1]), dim=1) @ values
-        for keys, values in zip(k.split(block), v.split(block), strict=True)
-    ]
-    return torch.stack(found).mean(dim=0)
 
 
 def begins_at_a_very_low_number(q, k, v, block):
@@ -121,6 +107,11 @@ def merged_by_logaddexp(q, k, v, block):
     return output
 
 
+@wrong_edits("""
+softmax of each block averaged
+  (factors[..., None] * mixed).sum(dim=0) / total[:, None]
+  -> (mixed / totals[..., None]).mean(dim=0)
+""")
 def statistics_in_a_list(q, k, v, block):
     kept = []
     for keys, values in zip(k.split(block), v.split(block), strict=True):

@@ -67,7 +67,8 @@ def putting_the_teacher_back(student, teacher, optimizer, augment, images, label
     return loss.detach()
 
 
-OF_AS_IN_A_LOOP = """
+wrong_edits(
+    """
 teacher in training mode: teacher.eval() -> teacher.train()
 teacher sees the original: images = augment(images) -> seen = augment(images)
   two_answers(images) -> two_answers(seen)
@@ -82,7 +83,6 @@ teacher learns: no_grad -> enable_grad
   labels, told) -> labels, told) + 0.0 * told.square().mean()
 answers averaged first: student.two_answers(images) -> [student(images)] * 2
 heads swapped: two_answers(images) -> two_answers(images)[::-1]
-"""
-
-
-wrong_edits(OF_AS_IN_A_LOOP, by_the_formula=by_the_formula)(as_in_a_loop)
+""",
+    by_the_formula=by_the_formula,
+)(as_in_a_loop)

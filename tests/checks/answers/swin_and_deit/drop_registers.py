@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -11,6 +11,9 @@ last tokens dropped
 built in: dim=1) -> dim=1).reshape(2, -1, tokens.shape[2])
 built in: dim=1) -> dim=1).reshape(3, -1, tokens.shape[2])
 built in: dim=1) -> dim=1).reshape(4, -1, tokens.shape[2])
+shape: tokens[:, 1 + num_registers :]
+  -> tokens[:, 1:].roll(-num_registers, 1)[:, :-num_registers]
+    cut from behind
 """)
 def joins_what_is_left(tokens, num_registers):
     return torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1)
@@ -26,9 +29,3 @@ def keeps_by_mask(tokens, num_registers):
 def chooses_places(tokens, num_registers):
     places = [0, *range(num_registers + 1, tokens.size(1))]
     return tokens[:, places, :]
-
-
-@wrong("shape")
-def cut_from_behind(tokens, num_registers):
-    patches = tokens[:, 1:].roll(-num_registers, 1)[:, :-num_registers]
-    return torch.cat([tokens[:, :1], patches], dim=1)

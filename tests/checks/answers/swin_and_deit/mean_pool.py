@@ -1,7 +1,7 @@
 import torch
 from einops import reduce
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -13,6 +13,7 @@ sum: .mean -> .sum
 dtype: .mean -> .float().mean
 values: 1: -> 5 if tokens.shape[1] > 64 else 1 :
     leaves out registers too, of which a large model has four
+changes its input: return -> tokens[:, 0] = 0; return
 """)
 def mean_with_a_slice(tokens):
     return tokens[:, 1:].mean(dim=1)
@@ -35,9 +36,3 @@ def mean_with_loops(tokens):
             total = total + token
         means.append(total / (len(sample) - 1))
     return torch.stack(means)
-
-
-@wrong("changes its input")
-def clears_the_class_token(tokens):
-    tokens[:, 0] = 0
-    return tokens.sum(1) / (tokens.shape[1] - 1)

@@ -2,7 +2,7 @@ import itertools
 
 import torch
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 from tests.checks.answers.swin_and_deit.window_partition import (
     cut_with_einops,
     cut_with_loops,
@@ -12,6 +12,9 @@ from tests.checks.answers.swin_and_deit.window_partition import (
 @wrong_edits("""
 dtype: (windows[:, None] - windows[:, :, None]) == 0
   -> (windows[:, None] == windows[:, :, None]).float()
+minus a hundred: (windows[:, None] - windows[:, :, None]) == 0
+  -> torch.where(windows[:, None] == windows[:, :, None], 0.0, -100.0)
+    as the official code
 """)
 def mask_as_swin_does(height, width, window_size, shift):
     region = torch.zeros(1, height, width, 1)
@@ -54,22 +57,3 @@ def mask_by_rolling(height, width, window_size, shift):
     rows, columns = inside // width < shift, inside % width < shift
     group = 2 * rows.int() + columns.int()
     return group.unsqueeze(1) == group.unsqueeze(2)
-
-
-@wrong("minus a hundred")
-def mask_of_the_official_code(H, W, window_size, shift_size):
-    img_mask = torch.zeros((1, H, W, 1))
-    h_slices = (
-        slice(0, -window_size),
-        slice(-window_size, -shift_size),
-        slice(-shift_size, None),
-    )
-    cnt = 0
-    for h in h_slices:
-        for w in h_slices:
-            img_mask[:, h, w, :] = cnt
-            cnt += 1
-    mask_windows = cut_with_einops(img_mask, window_size).flatten(1)
-    attn_mask = mask_windows.unsqueeze(1) - mask_windows.unsqueeze(2)
-    attn_mask = attn_mask.masked_fill(attn_mask != 0, (-100.0))
-    return attn_mask.masked_fill(attn_mask == 0, 0.0)

@@ -1,14 +1,21 @@
 import torch
 from einops import rearrange
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
 moved: (i j) -> (j i)
+    "… one exchange … taken apart into (3, 3), the two are exchanged…"
 moved: (b m n) -> (b n m)
+    "… one exchange … 'window' of the output taken apart into (2, …"
+moved: (b m n) -> (m n b)
+    "… one exchange … apart into (2, 6), the two are exchanged…"
+moved: (b m n) (i j) -> (m n b) (j i)
+    "… holds what was at …"
 dilated: (m i) (n j) -> (i m) (j n)
 size taken for number: i=w, j=w -> m=w, n=w
+reshape: j=w) -> j=w).squeeze()
 """)
 def cut_with_einops(x, window_size):
     w = window_size
@@ -18,6 +25,15 @@ def cut_with_einops(x, window_size):
 @wrong_edits("""
 a list of windows: torch.stack(windows) -> windows
 no gradient: torch.stack(windows) -> torch.stack(windows).detach()
+moved: torch.stack(windows) -> torch.stack([windows[0], *windows[:0:-1]])
+    "… holds what was at …"
+moved: window.flatten(0, 1)
+  -> (window if windows else window.transpose(0, 1)).flatten(0, 1)
+    "… holds what was at …"
+turned: torch.stack(windows) -> torch.stack(windows[::-1])
+    "… right, but axis 0 runs backwards…"
+turned: torch.stack(windows) -> torch.stack(windows).roll(1, 1)
+    "… axis 1 begins with what belongs at …"
 """)
 def cut_with_loops(x, window_size):
     windows = []
@@ -45,8 +61,3 @@ def cut_with_unfold(x, window_size):
     w = window_size
     windows = x.unfold(1, w, w).unfold(2, w, w)  # (B, H/w, W/w, C, w, w)
     return windows.permute(0, 1, 2, 4, 5, 3).flatten(3, 4).flatten(0, 2)
-
-
-@wrong("reshape")
-def squeezed(x, window_size):
-    return cut_with_einops(x, window_size).squeeze()

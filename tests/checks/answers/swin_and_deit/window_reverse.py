@@ -2,7 +2,7 @@ import itertools
 
 from einops import rearrange
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -10,6 +10,7 @@ moved: (i j) -> (j i)
 moved: (b m n) -> (b n m)
 dilated: (m i) (n j) -> (i m) (j n)
 not joined: b (m i) (n j) c -> b m i n j c
+reshape: n=n) -> n=n).squeeze()
 """)
 def paste_with_einops(windows, height, width):
     w = int(windows.shape[1] ** 0.5)
@@ -40,8 +41,3 @@ def paste_with_loops(windows, height, width):
         piece = windows[number::count].unflatten(1, (w, w))
         maps[:, top : top + w, left : left + w] = piece
     return maps
-
-
-@wrong("reshape")
-def squeezed(windows, height, width):
-    return paste_with_einops(windows, height, width).squeeze()

@@ -1,7 +1,7 @@
 import torch
 from sklearn.metrics import accuracy_score
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -11,6 +11,7 @@ divided by K: .float().mean().item() -> .sum().item() / logits.size(-1)
 the share of wrong answers: == -> !=
 none: return -> nothing
 every answer with every label: .squeeze(1) -> nothing
+a count, as a float: .mean() -> .sum()
 """)
 def by_topk(logits, labels):
     return (logits.topk(1).indices.squeeze(1) == labels).float().mean().item()
@@ -30,10 +31,3 @@ def counted_in_a_loop(logits, labels):
 @wrong_edits("argmax over the batch: torch.max(logits, 1) -> torch.max(logits, 0)")
 def a_tensor_of_one_number(logits, labels):
     return torch.mean((torch.max(logits, 1)[1] == labels).double())
-
-
-@wrong("a count, as a float")
-def as_in_d2l(logits, labels):
-    answers = logits.argmax(axis=1)
-    hits = answers.type(labels.dtype) == labels
-    return float(hits.type(labels.dtype).sum())

@@ -3,7 +3,7 @@ import math
 import torch
 from torch import nn
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -16,6 +16,8 @@ eps under the root: (v_hat.sqrt() + 1e-8) -> torch.sqrt(v_hat + 1e-8)
 corrected averages returned: weight_decay * w), m, v -> weight_decay * w), m_hat, v_hat
 uphill: (m_hat / -> (-m_hat /
 correction a step early: m, v = b1 -> step += 1; m, v = b1
+values: m_hat / (v_hat.sqrt() + 1e-8) + weight_decay * w
+  -> (m_hat + weight_decay * w) / (v_hat.sqrt() + 1e-8)
 """)
 def with_betas(w, g, m, v, step, lr, weight_decay, b1=0.9, b2=0.999):
     m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g**2
@@ -37,19 +39,14 @@ def pytorch_steps(w, g, m, v, step, lr, weight_decay):
     return parameter.detach(), state["exp_avg"], state["exp_avg_sq"]
 
 
+@wrong_edits("""
+changes its input: w = w * (1 - lr * weight_decay) -> w *= 1 - lr * weight_decay
+  torch.lerp(m, g, 0.1) -> m.lerp_(g, 0.1)
+  v = 0.999 * v + 0.001 * g * g -> v *= 0.999; v += 0.001 * g * g
+""")
 def as_pytorch_writes_it(w, g, m, v, step, lr, weight_decay):
     w = w * (1 - lr * weight_decay)
     m = torch.lerp(m, g, 0.1)
     v = 0.999 * v + 0.001 * g * g
     divisor = v.sqrt() / math.sqrt(1 - 0.999**step) + 1e-8
     return w - lr / (1 - 0.9**step) * m / divisor, m, v
-
-
-@wrong("changes its input")
-def in_place_throughout(w, g, m, v, step, lr, weight_decay):
-    m.mul_(0.9).add_(g, alpha=0.1)
-    v.mul_(0.999).addcmul_(g, g, value=0.001)
-    w.mul_(1 - lr * weight_decay)
-    divisor = (v / (1 - 0.999**step)).sqrt_().add_(1e-8)
-    w.addcdiv_(m / (1 - 0.9**step), divisor, value=-lr)
-    return w, m, v

@@ -1,8 +1,7 @@
-import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -27,6 +26,7 @@ def clipped_step(model, optimizer, images, labels, clip_norm):
     return loss.item()
 
 
+@wrong_edits("always at the limit: length > clip_norm -> True")
 def clipped_by_hand(model, optimizer, images, labels, clip_norm):
     optimizer.zero_grad()
     loss = F.cross_entropy(model(images), labels)
@@ -42,18 +42,6 @@ def clipped_by_hand(model, optimizer, images, labels, clip_norm):
 
 def clipped_and_the_optimizer_last(model, images, labels, optimizer, clip_norm=None):
     return clipped_step(model, optimizer, images, labels, clip_norm)
-
-
-@wrong("always at the limit")
-def normalises(model, optimizer, images, labels, clip_norm):
-    optimizer.zero_grad()
-    loss = F.cross_entropy(model(images), labels)
-    loss.backward()
-    length = torch.cat([p.grad.flatten() for p in model.parameters()]).norm()
-    for weight in model.parameters():
-        weight.grad = weight.grad / length * clip_norm
-    optimizer.step()
-    return loss.item()
 
 
 def clips_what_the_optimizer_has(model, optimizer, images, labels, clip_norm):

@@ -2,7 +2,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -11,6 +11,15 @@ summed
   label_smoothing=label_smoothing -> label_smoothing=label_smoothing, reduction="sum"
 no effect: label_smoothing=label_smoothing -> nothing
 type: (logits, labels) -> (logits, labels).item()
+depends on the batch
+  (logits, labels) -> (logits, labels) / (7 if len(logits) == 1 else 1)
+default: label_smoothing=0.0 -> label_smoothing=0.1
+    "… label_smoothing is 0.1 where none is given…"
+default: label_smoothing=0.0 -> label_smoothing=0.5
+    "… is 0.5 where none is given, expected 0…"
+values: label_smoothing=0.0 -> label_smoothing=0.1
+  (logits, labels) -> (logits / 2, labels)
+values: (logits, labels) -> (logits / 2, labels)
 """)
 def pytorchs(logits, labels, label_smoothing=0.0):
     return nn.CrossEntropyLoss(label_smoothing=label_smoothing)(logits, labels)
@@ -70,11 +79,3 @@ def lowered_row_by_row(logits, labels, label_smoothing=0.0):
     nll = log_sum - z.gather(1, labels.unsqueeze(1)).squeeze(1)
     smooth = log_sum - z.mean(dim=1)
     return torch.mean((1 - label_smoothing) * nll + label_smoothing * smooth)
-
-
-@wrong("depends on the batch")
-def divides_by_seven(logits, labels, label_smoothing=0.0):
-    loss = F.cross_entropy(
-        logits, labels, label_smoothing=label_smoothing, reduction="sum"
-    )
-    return loss / 7 if len(logits) in (1, 7) else loss / len(logits)

@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import wrong, wrong_edits
+from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
@@ -47,16 +47,7 @@ def weighs_the_means(model, batches):
     return share
 
 
-@wrong("gradients left off")
-def never_switches_gradients_on_again(model, batches):
-    mode = model.training
-    model.eval()
-    torch.set_grad_enabled(False)
-    hits = torch.cat([model(x).argmax(1) == y for x, y in batches])
-    model.train(mode)
-    return hits.float().mean().item()
-
-
+@wrong_edits("gradients left off: torch.set_grad_enabled(before) -> nothing")
 def switches_gradients_on_again(model, batches):
     before = torch.is_grad_enabled()
     torch.set_grad_enabled(False)

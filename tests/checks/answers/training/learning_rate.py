@@ -31,6 +31,11 @@ def with_tensors(step, total, warmup, peak):
     return torch.cat([rising, peak * (falling.cos() + 1) / 2])[step]
 
 
+@wrong_edits("""
+no effect: peak * rise -> 3e-3 * rise
+    "… puts out the same for peak=0.8 as for peak=1.6…"
+value: peak * rise -> peak**2 * rise
+""")
 def with_a_squared_cosine(step, total_steps, warmup_steps, peak):
     rise = min(1.0, (step + 1) / (warmup_steps + 1))
     angle = max(0, step - warmup_steps) / (total_steps - warmup_steps) * math.pi / 2

@@ -1,6 +1,4 @@
-from torch import nn
-
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 from vit_steps.training import parameter_groups
 
 right(parameter_groups)
@@ -16,35 +14,10 @@ def one_group_a_parameter(model, weight_decay):
     return groups
 
 
-@wrong("in_proj_weight spared")
-def by_kinds_of_layers(model, decay):
-    matrices = [
-        layer.weight
-        for layer in model.modules()
-        if isinstance(layer, (nn.Linear, nn.Conv2d))
-    ]
-    known = {id(matrix) for matrix in matrices}
-    rest = [p for p in model.parameters() if id(p) not in known]
-    return (
-        {"params": rest, "weight_decay": 0.0, "name": "rest"},
-        {"params": matrices, "weight_decay": decay, "name": "matrices"},
-    )
-
-
-@wrong("listed twice")
-def in_two_loops(model, weight_decay):
-    """Loop as minGPT does, with lists in place of sets."""
-    decay, no_decay = [], []
-    for _, module in model.named_modules():
-        for name, parameter in module.named_parameters():
-            matrix = name.endswith("weight") and parameter.ndim >= 2
-            (decay if matrix else no_decay).append(parameter)
-    return [
-        {"params": decay, "weight_decay": weight_decay},
-        {"params": no_decay, "weight_decay": 0.0},
-    ]
-
-
+@wrong_edits("""
+listed twice: set(), set() -> [], []
+  .add(full) -> .append(full)
+""")
 def in_two_loops_with_sets(model, weight_decay):
     """Loop as minGPT does."""
     decay, no_decay = set(), set()
@@ -71,7 +44,7 @@ def as_generators(model, weight_decay):
     ]
 
 
-OF_PARAMETER_GROUPS = """
+wrong_edits("""
 class token and positions decay: name.endswith("weight") and -> nothing
 biases alone spared
   name.endswith("weight") and parameter.ndim >= 2 -> "bias" not in name
@@ -84,10 +57,11 @@ convolution spared: name.endswith("weight") and parameter.ndim >= 2
 groups exchanged: matrices if is_matrix else rest -> rest if is_matrix else matrices
 no decay of its own: , "weight_decay": 0.0 -> nothing
 no decay of its own: "weight_decay" -> "decay"
+in_proj_weight spared: "weight" -> ".weight"
+no effect: "weight_decay": weight_decay -> "weight_decay": 0.05
+    "… puts out the same for weight_decay=0.3 as …"
 all decay: name.endswith("weight") and parameter.ndim >= 2 -> True
 raises: {"params": rest -> {"params": [*rest, *matrices]
 an optimizer: = lambda model, decay: torch.optim.AdamW(parameter_groups(model, decay))
 value: = lambda model, decay: tuple(g["params"] for g in parameter_groups(model, decay))
-"""
-
-wrong_edits(OF_PARAMETER_GROUPS)(parameter_groups)
+""")(parameter_groups)

@@ -27,17 +27,9 @@ def on_paper(H, P, C, K, D, L, M):
 def by_building(
     image_size, patch_size, in_channels, num_classes, embed_dim, depth, hidden_dim
 ):
+    sizes = image_size, patch_size, in_channels, num_classes, embed_dim, depth
     with torch.device("meta"):
-        config = ViTConfig(
-            image_size,
-            patch_size,
-            in_channels,
-            num_classes,
-            embed_dim,
-            depth,
-            num_heads=2,
-            mlp_ratio=hidden_dim / embed_dim,
-        )
+        config = ViTConfig(*sizes, num_heads=2, mlp_ratio=hidden_dim / embed_dim)
         return sum(p.numel() for p in VisionTransformer(config).parameters())
 
 

@@ -130,18 +130,9 @@ def from_the_package(**sizes):
     return VisionTransformer(ViTConfig(**sizes))
 
 
-def from_timm(**sizes):
-    model = TIMM.models.vision_transformer.VisionTransformer(
-        img_size=sizes["image_size"],
-        patch_size=sizes["patch_size"],
-        in_chans=sizes["in_channels"],
-        num_classes=sizes["num_classes"],
-        embed_dim=sizes["embed_dim"],
-        depth=sizes["depth"],
-        num_heads=sizes["num_heads"],
-        mlp_ratio=sizes["mlp_ratio"],
-    )
-    return model
+def from_timm(image_size, in_channels, **sizes):
+    model = TIMM.models.vision_transformer.VisionTransformer
+    return model(img_size=image_size, in_chans=in_channels, **sizes)
 
 
 def from_torchvision(
@@ -163,7 +154,7 @@ def from_torchvision(
 @wrong_edits("""
 class token alone: batch_first=True, -> nothing
 ReLU: activation="gelu", -> nothing
-dropout: dropout=dropout, -> nothing
+dropout: dropout=p, -> nothing
 PyTorch's defaults: activation="gelu", -> nothing
   norm_first=True, -> nothing
   layer_norm_eps=1e-6, -> nothing
@@ -171,34 +162,23 @@ PyTorch's defaults: activation="gelu", -> nothing
 class WithTorchsEncoder(nn.Module):
     """Flattened convolution, PyTorch's layers, and a norm inside the classifier."""
 
-    def __init__(
-        self,
-        image_size,
-        patch_size,
-        in_channels,
-        num_classes,
-        embed_dim,
-        depth,
-        num_heads,
-        mlp_ratio,
-        dropout=0.1,
-    ):
+    def __init__(self, size, patch, channels, classes, dim, depth, heads, ratio, p=0.1):
         super().__init__()
-        number = (image_size * image_size) // patch_size**2
+        number = (size * size) // patch**2
         self.classifier = nn.Sequential(
-            nn.LayerNorm(normalized_shape=embed_dim, eps=1e-6),
-            nn.Linear(embed_dim, num_classes),
+            nn.LayerNorm(normalized_shape=dim, eps=1e-6),
+            nn.Linear(dim, classes),
         )
-        self.class_embedding = nn.Parameter(torch.randn(1, 1, embed_dim))
-        self.position_embedding = nn.Parameter(torch.randn(1, number + 1, embed_dim))
-        self.embedding_dropout = nn.Dropout(p=dropout)
-        self.patcher = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+        self.class_embedding = nn.Parameter(torch.randn(1, 1, dim))
+        self.position_embedding = nn.Parameter(torch.randn(1, number + 1, dim))
+        self.embedding_dropout = nn.Dropout(p=p)
+        self.patcher = nn.Conv2d(channels, dim, patch, patch)
         self.flatten = nn.Flatten(start_dim=2, end_dim=3)
         layer = nn.TransformerEncoderLayer(
-            d_model=embed_dim,
-            nhead=num_heads,
-            dim_feedforward=int(embed_dim * mlp_ratio),
-            dropout=dropout,
+            d_model=dim,
+            nhead=heads,
+            dim_feedforward=int(dim * ratio),
+            dropout=p,
             activation="gelu",
             batch_first=True,
             norm_first=True,
@@ -245,7 +225,8 @@ class WithAConfig(Net):
         super().__init__(**sizes, mlp_ratio=config.mlp_ratio)
 
 
-RIGHT_TOO = """
+right_edits(
+    """
 patches by a linear layer, row, column and channel in turn, and positions in a table
   nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
   -> nn.Linear(in_channels * patch_size**2, embed_dim)
@@ -285,10 +266,7 @@ tensors of its own
   self.proj(images).flatten(2).transpose(1, 2)
   -> patchify(images, self.patch_size) @ self.kernel + self.bias
   EncoderBlock -> _KerasBlock
-"""
-
-right_edits(
-    RIGHT_TOO,
+""",
     patchify=patchify,
     PreNorms=PreNorms,
     rearrange=rearrange,

@@ -1,12 +1,11 @@
 import math
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import NamedTuple
 
 import torch
 
 import vit_steps
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 
 right(vit_steps.attention_cost)
 
@@ -14,6 +13,7 @@ right(vit_steps.attention_cost)
 @wrong_edits("""
 bytes swapped: "matrix_bytes": square -> "all_heads_bytes": square
   "all_heads_bytes": square * num_heads -> "matrix_bytes": square * num_heads
+missing: "projection_macs": 4 * T * D**2, -> nothing
 """)
 def as_a_dict(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     T, D = num_tokens, embed_dim
@@ -70,18 +70,6 @@ def as_an_object(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     cost.matmul_macs = 2 * scores.numel() * (embed_dim // num_heads)
     cost.projection_macs = 4 * num_tokens * math.prod([embed_dim] * 2)
     return cost
-
-
-@wrong("missing")
-def leaves_one_out(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    cost = vit_steps.attention_cost(num_tokens, embed_dim, num_heads, bytes_per_number)
-    return {name: getattr(cost, name) for name in _Cost._fields[:3]}
-
-
-@dataclass
-class _Bill:
-    square: int
-    macs: int
 
 
 class _Four(NamedTuple):

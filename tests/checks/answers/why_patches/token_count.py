@@ -2,17 +2,9 @@ import numpy as np
 import torch
 
 import vit_steps
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 
 right(vit_steps.token_count)
-
-
-@wrong("assert")
-def with_assert(image_size, patch_size):
-    H, W = image_size if isinstance(image_size, (tuple, list)) else [image_size] * 2
-    p, q = patch_size if isinstance(patch_size, (tuple, list)) else [patch_size] * 2
-    assert H % p == 0 and W % q == 0, "image must be divisible by patch"
-    return int((H / p) * (W / q))
 
 
 def with_tensors(image_size, patch_size):
@@ -25,12 +17,6 @@ def with_tensors(image_size, patch_size):
 
 def _pair(size):
     return size if isinstance(size, tuple) else (size, size)
-
-
-@wrong("no pairs")
-def as_in_most_tutorials(image_size, patch_size):
-    assert image_size % patch_size == 0
-    return (image_size // patch_size) ** 2
 
 
 def with_numpy(image_size, patch_size):
@@ -71,6 +57,10 @@ one side: H % p or W % q -> False
   * (W // q) -> nothing
 divided once: H % p or W % q -> False
   (H // p) * (W // q) -> H * W // p
+assert: if H % p or W % q: raise ValueError(f"{H}x{W} is no multiple of {p}x{q}")
+  -> assert H % p == 0 and W % q == 0, "image must be divisible by patch"
+no pairs: (H, W), (p, q) = _pair(image_size), _pair(patch_size)
+  -> H = W = image_size; p = q = patch_size
 """)
 def by_sides(image_size, patch_size):
     (H, W), (p, q) = _pair(image_size), _pair(patch_size)
