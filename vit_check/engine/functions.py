@@ -215,10 +215,8 @@ class FunctionCheck(Check):
             if "output" in record and (everywhere or _alike(case, other)):
                 with contextlib.suppress(Exception):
                     wrong = self._output(mistake.wrong, other)
-                    output, right = (
-                        record["output"],
-                        self._output(self.reference, other),
-                    )
+                    right = self._output(self.reference, other)
+                    output = record["output"]
                     shows = not (same(output, wrong) or same(wrong, right))
                     if shows and (everywhere or same(output, right)):
                         return False
