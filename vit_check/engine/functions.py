@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Answered, Case, Check
 from vit_check.engine.comparing import difference, is_telling, same
 from vit_check.engine.drawing import Answer
-from vit_check.engine.moved import Axes, misplaced
+from vit_check.engine.moved import misplaced
 from vit_check.engine.observing import (
     Record,
     copies,
@@ -54,8 +54,6 @@ class FunctionCheck(Check):
             ``scenario(function, *arguments)`` makes it, calls the function, and returns
             what is to be compared.
         normalize: brings an answer's output into the form of the reference's.
-        moves: the names of the axes, where an answer only moves numbers about: then it
-            is said which parts of an axis are exchanged, or where a number came from.
     """
 
     reference: Answer
@@ -69,7 +67,6 @@ class FunctionCheck(Check):
     gradients: bool = True
     scenario: Callable[..., Any] | None = None
     normalize: Callable[[Any], Any] | None = None
-    moves: Axes | None = None
 
     def __post_init__(self) -> None:
         self.head, rest = parted(self.table)
@@ -139,11 +136,12 @@ class FunctionCheck(Check):
     def _misplaced(
         self, case: Case, output: Any, right: Any, finding: Finding
     ) -> Finding | None:
-        if self.moves is None or finding.mistake not in ("values", "order", "axes"):
+        axes = self.head.moves
+        if axes is None or finding.mistake not in ("values", "order", "axes"):
             return None
         names = self._argument_names()
         given = dict(zip(names, map(plain, case), strict=False))
-        return misplaced(output, right, given, self.moves)
+        return misplaced(output, right, given, axes)
 
     def _names(self) -> list[str]:
         """Return the names of a case's arguments: the scenario's, if there is one."""
@@ -255,6 +253,15 @@ class FunctionCheck(Check):
                 raise
 
         return noting
+
+
+def checked_by(table: str, **options: Any) -> Callable[[Answer], FunctionCheck]:
+    """Make a right answer the check of its name.
+
+    Args:
+        **options: of ``FunctionCheck``.
+    """
+    return lambda right: FunctionCheck(right, table, **options)
 
 
 def defaults_of(answer: Any) -> dict[str, float]:

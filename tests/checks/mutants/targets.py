@@ -7,7 +7,6 @@ import functools
 import hashlib
 import inspect
 import sys
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ import nbformat
 import vit_check as check
 import vit_steps
 from vit_check.engine.modules import ModuleCheck
+from vit_check.engine.table import source_of
 from vit_steps import variants
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -260,7 +260,7 @@ def _taken(name, thing):
     return Target(
         name,
         f"{thing.__module__}.{thing.__qualname__}",
-        textwrap.dedent(inspect.getsource(thing)),
+        source_of(thing),
         thing.__name__,
         globals=dict(vars(sys.modules[thing.__module__])),
     )

@@ -2,21 +2,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def counted_angles(
-    rows: int, columns: int, head_dim: int, num_prefix: int = 1, base: float = 100.0
-) -> Tensor:
-    quarter = head_dim // 4
-    frequencies = base ** -(torch.arange(quarter) / quarter)
-    place = torch.arange(rows * columns)
-    row, column = place // columns, place % columns
-    by_row = row[:, None] * frequencies
-    by_column = column[:, None] * frequencies
-    angles = torch.cat([by_row, by_column], dim=1)
-    return F.pad(angles, (0, 0, num_prefix, 0))
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 grid_angles(rows, columns, head_dim, num_prefix=1, base=100.0) -> (T, d/2)
@@ -57,4 +43,16 @@ twice the fraction: / quarter) -> / (2 * quarter))
   base ** -(torch.arange(d // 4) / (d // 4)).
 """
 
-grid_angles = FunctionCheck(counted_angles, TABLE)
+
+@checked_by(TABLE)
+def grid_angles(
+    rows: int, columns: int, head_dim: int, num_prefix: int = 1, base: float = 100.0
+) -> Tensor:
+    quarter = head_dim // 4
+    frequencies = base ** -(torch.arange(quarter) / quarter)
+    place = torch.arange(rows * columns)
+    row, column = place // columns, place % columns
+    by_row = row[:, None] * frequencies
+    by_column = column[:, None] * frequencies
+    angles = torch.cat([by_row, by_column], dim=1)
+    return F.pad(angles, (0, 0, num_prefix, 0))

@@ -1,13 +1,7 @@
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def by_root_mean_square(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
-    mean_square = x.square().mean(dim=-1, keepdim=True)
-    return x / torch.sqrt(mean_square + eps) * weight
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 rms_norm(x, weight, eps=1e-6) -> (B, T, D)
@@ -37,4 +31,8 @@ no weight: * weight -> nothing
 ? x / torch.sqrt(x.square().mean(dim=-1, keepdim=True) + eps) * weight.
 """
 
-rms_norm = FunctionCheck(by_root_mean_square, TABLE, batched=(0,))
+
+@checked_by(TABLE, batched=(0,))
+def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+    mean_square = x.square().mean(dim=-1, keepdim=True)
+    return x / torch.sqrt(mean_square + eps) * weight

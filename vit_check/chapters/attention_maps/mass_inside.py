@@ -2,21 +2,7 @@ import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.drawing import Cases, normal
-from vit_check.engine.functions import FunctionCheck
-
-
-def right_mass(
-    attention: Tensor, boxes: Tensor, image_size: tuple[int, int], patch_size: int
-) -> Tensor:
-    (H, W), P = image_size, patch_size
-    inside = []
-    for top, left, bottom, right in boxes.tolist():
-        pixels = attention.new_zeros(H, W)
-        pixels[top:bottom, left:right] = 1
-        blocks = pixels.unfold(0, P, P).unfold(1, P, P)  # (rows, columns, P, P)
-        inside.append(blocks.mean(dim=(2, 3)).flatten())
-    share = torch.stack(inside)  # (B, N)
-    return (attention * share).sum(dim=1)  # (B,)
+from vit_check.engine.functions import checked_by
 
 
 def _mass_inputs(generator: Generator) -> Cases:
@@ -61,6 +47,17 @@ width first: (H, W), P -> (W, H), P
   pixels[i, top:bottom, left:right].sum() for each image.
 """
 
-mass_inside = FunctionCheck(
-    right_mass, TABLE, inputs=_mass_inputs, batched=(0, 1), gradients=False
-)
+
+@checked_by(TABLE, inputs=_mass_inputs, batched=(0, 1), gradients=False)
+def mass_inside(
+    attention: Tensor, boxes: Tensor, image_size: tuple[int, int], patch_size: int
+) -> Tensor:
+    (H, W), P = image_size, patch_size
+    inside = []
+    for top, left, bottom, right in boxes.tolist():
+        pixels = attention.new_zeros(H, W)
+        pixels[top:bottom, left:right] = 1
+        blocks = pixels.unfold(0, P, P).unfold(1, P, P)  # (rows, columns, P, P)
+        inside.append(blocks.mean(dim=(2, 3)).flatten())
+    share = torch.stack(inside)  # (B, N)
+    return (attention * share).sum(dim=1)  # (B,)

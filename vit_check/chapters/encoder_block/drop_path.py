@@ -5,16 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.watching import Trouble
-
-
-def dropped(x: Tensor, drop_prob: float, training: bool) -> Tensor:
-    if not training:
-        return x
-    keep = 1 - drop_prob
-    coin = (torch.rand(len(x), 1, 1) < keep).to(x.dtype)
-    return x * coin / keep
 
 
 def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
@@ -176,4 +168,11 @@ filled: x * coin / keep -> torch.where(coin > 0, x / keep, x.mean())
   keep, and x alone where not training or drop_prob is 0.
 """
 
-drop_path = FunctionCheck(dropped, TABLE, gradients=False, scenario=_drop_in_words)
+
+@checked_by(TABLE, gradients=False, scenario=_drop_in_words)
+def drop_path(x: Tensor, drop_prob: float, training: bool) -> Tensor:
+    if not training:
+        return x
+    keep = 1 - drop_prob
+    coin = (torch.rand(len(x), 1, 1) < keep).to(x.dtype)
+    return x * coin / keep

@@ -6,7 +6,6 @@ from typing import Any
 from torch import Generator, Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.encoder_block.layer_norm import layer_normed
 from vit_check.chapters.encoder_block.mlp import (
     mlp,
     mlp_readings,
@@ -182,9 +181,9 @@ def _callables_for_block(answer: Answer, x: Tensor, *learned: list[Tensor]) -> A
     norm1, (shares, values), norm2, (into, back) = learned
     return answer(
         x,
-        lambda x: layer_normed(x, norm1[0], norm1[1]),
+        lambda x: F.layer_norm(x, x.shape[-1:], *norm1),
         lambda x: shares.softmax(dim=-1) @ x @ values,
-        lambda x: layer_normed(x, norm2[0], norm2[1]),
+        lambda x: F.layer_norm(x, x.shape[-1:], *norm2),
         lambda x: F.gelu(x @ into) @ back,
     )
 

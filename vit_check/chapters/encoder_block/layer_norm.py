@@ -5,14 +5,7 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
-from vit_check.engine.functions import FunctionCheck
-
-
-def layer_normed(x: Tensor, weight: Any, bias: Any, eps: float = 1e-6) -> Tensor:
-    mean = x.mean(dim=-1, keepdim=True)
-    var = x.var(dim=-1, correction=0, keepdim=True)
-    normed = (x - mean) / torch.sqrt(var + eps)
-    return normed * weight + bias
+from vit_check.engine.functions import checked_by
 
 
 def _far_and_narrow(generator: Generator) -> Case:
@@ -70,4 +63,10 @@ no keepdim: , keepdim=True -> nothing
   correction=0, keepdim=True).
 """
 
-layer_norm = FunctionCheck(layer_normed, TABLE, batched=(0,), scenario=_normed_by)
+
+@checked_by(TABLE, batched=(0,), scenario=_normed_by)
+def layer_norm(x: Tensor, weight: Any, bias: Any, eps: float = 1e-6) -> Tensor:
+    mean = x.mean(dim=-1, keepdim=True)
+    var = x.var(dim=-1, correction=0, keepdim=True)
+    normed = (x - mean) / torch.sqrt(var + eps)
+    return normed * weight + bias

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.encoder_block.layer_norm import layer_normed
+from vit_check.chapters.multi_head_attention.multi_head_attention import OF_NORM
 from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import (
@@ -23,11 +23,6 @@ def two_layers(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
     hidden = x @ weights["mlp.fc1.weight"].T + weights["mlp.fc1.bias"]
     bent = F.gelu(hidden)
     return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
-
-
-def normed_inside(x: Tensor, weights: Weights, eps: float) -> Tensor:
-    weight, bias = weights.get("norm.weight", 1.0), weights.get("norm.bias", 0.0)
-    return layer_normed(x, weight, bias, eps)
 
 
 TABLE = """
@@ -53,7 +48,8 @@ activation at the start: F.gelu(hidden) -> hidden
     the GELU comes before the first layer; it belongs between the two
 residual inside: return bent @ -> return x + bent @
     x is added inside: the residual belongs to the block, not to the MLP
-norm inside: hidden = x @ -> hidden = normed_inside(x, weights, 1e-6) @
+norm inside: hidden = x @
+  -> hidden = F.layer_norm(x, x.shape[-1:], *map(weights.get, OF_NORM), 1e-6) @
     x is normed inside: the norm belongs to the block, not to the MLP
 ? Say aloud what each token goes through, in order, and which of these things the block
   does and not the MLP.
@@ -89,7 +85,7 @@ def _mlp_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     for ((fc1, fc2),) in mlp_readings(parts, D, M):
         weights = mlp_weights(fc1, fc2)
         for weight, bias in layer_norms(parts, D)[:1]:
-            weights |= {"norm.weight": weight.value, "norm.bias": bias.value}
+            weights |= zip(OF_NORM, (weight.value, bias.value), strict=True)
         yield weights
 
 

@@ -4,7 +4,6 @@ from torch import Tensor
 
 from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
 from vit_steps.patch_embedding import patchify as right_patchify
 from vit_steps.sizes import Size
 
@@ -25,6 +24,7 @@ def _patchify_scenario(answer: Any, images: Tensor, patch_size: Size) -> Any:
 
 TABLE = """
 patchify(images, patch_size) -> (B, N, C·P·P)
+  moves image channel row column -> image patch number
   float32(2, 3, 20, 30), 5
   float64(3, 2, 15, 12), 3
   float32(2, 3, 6, 8), 2  # N = C·P·P
@@ -55,9 +55,5 @@ reshaped instead of turned: return x.reshape(B, rows * columns, C * height * wid
 """
 
 patchify = FunctionCheck(
-    right_patchify,
-    TABLE,
-    batched=(0,),
-    scenario=_patchify_scenario,
-    moves=Axes("image channel row column", "image patch number"),
+    right_patchify, TABLE, batched=(0,), scenario=_patchify_scenario
 )

@@ -2,7 +2,6 @@ from typing import Any
 
 from vit_check.chapters.patch_embedding.patchify import pairs_if_taken
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
 from vit_steps.patch_embedding import unpatchify as right_unpatchify
 
 
@@ -12,6 +11,7 @@ def _unpatchify_scenario(answer: Any, *arguments: Any) -> Any:
 
 TABLE = """
 unpatchify(patches, patch_size, image_size) -> (B, C, H, W)
+  moves image patch number -> image channel row column
   float32(2, 4 * 6, 75), 5, (20, 30)
   float64(3, 5 * 4, 18), 3, (15, 12)
   float32(2, 3 * 4, 12), 2, (6, 8)  # N = C·P·P
@@ -43,9 +43,5 @@ folded without turning
 """
 
 unpatchify = FunctionCheck(
-    right_unpatchify,
-    TABLE,
-    batched=(0,),
-    scenario=_unpatchify_scenario,
-    moves=Axes("image patch number", "image channel row column"),
+    right_unpatchify, TABLE, batched=(0,), scenario=_unpatchify_scenario
 )

@@ -1,25 +1,11 @@
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
-
-
-def right_join(
-    q_weight: Tensor,
-    q_bias: Tensor,
-    k_weight: Tensor,
-    k_bias: Tensor,
-    v_weight: Tensor,
-    v_bias: Tensor,
-) -> tuple[Tensor, Tensor]:
-    weights = [q_weight, k_weight, v_weight]
-    biases = [q_bias, k_bias, v_bias]
-    return torch.cat(weights), torch.cat(biases)
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)
+  moves row column -> row column
   *(float32(*shape) for shape in ((6, 6), (6,)) * 3)
   *(float64(*shape) for shape in ((5, 5), (5,)) * 3)
   *(bfloat16(*shape) for shape in ((4, 4), (4,)) * 3)
@@ -45,10 +31,16 @@ biases of zero: torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
 ? torch.cat([q_weight, k_weight, v_weight]) and the same with the biases.
 """
 
-join_qkv = FunctionCheck(
-    right_join,
-    TABLE,
-    shape="(3D, D)",
-    gradients=False,
-    moves=Axes("row column", "row column"),
-)
+
+@checked_by(TABLE, shape="(3D, D)", gradients=False)
+def join_qkv(
+    q_weight: Tensor,
+    q_bias: Tensor,
+    k_weight: Tensor,
+    k_bias: Tensor,
+    v_weight: Tensor,
+    v_bias: Tensor,
+) -> tuple[Tensor, Tensor]:
+    weights = [q_weight, k_weight, v_weight]
+    biases = [q_bias, k_bias, v_bias]
+    return torch.cat(weights), torch.cat(biases)

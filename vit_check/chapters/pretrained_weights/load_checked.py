@@ -4,7 +4,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from vit_check.engine.drawing import Answer, Cases, normal
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.watching import Trouble
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
@@ -99,18 +99,6 @@ def _load_them(load: Answer, fault: str, tensors: list[Tensor]) -> Any:
     }
 
 
-def right_load(model: nn.Module, state: dict[str, Tensor]) -> None:
-    own = model.state_dict()
-    missing = [name for name in own if name not in state]
-    unexpected = [name for name in state if name not in own]
-    both = [name for name in own if name in state]
-    shapes = [name for name in both if own[name].shape != state[name].shape]
-    faults = missing + unexpected + shapes
-    if faults:
-        raise ValueError(", ".join(faults))
-    model.load_state_dict(state)
-
-
 def translated(model: nn.Module, state: dict[str, Tensor]) -> None:
     try:
         model.load_state_dict(state)
@@ -168,6 +156,15 @@ shapes by count
   {misshapen}'); then model.load_state_dict(state_dict).
 """
 
-load_checked = FunctionCheck(
-    right_load, TABLE, inputs=_load_inputs, gradients=False, scenario=_load_them
-)
+
+@checked_by(TABLE, inputs=_load_inputs, gradients=False, scenario=_load_them)
+def load_checked(model: nn.Module, state: dict[str, Tensor]) -> None:
+    own = model.state_dict()
+    missing = [name for name in own if name not in state]
+    unexpected = [name for name in state if name not in own]
+    both = [name for name in own if name in state]
+    shapes = [name for name in both if own[name].shape != state[name].shape]
+    faults = missing + unexpected + shapes
+    if faults:
+        raise ValueError(", ".join(faults))
+    model.load_state_dict(state)

@@ -6,7 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.drawing import Answer, Cases, normal
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import tensors_in
 from vit_check.engine.watching import Trouble
 from vit_steps.pretrained.names import TORCHVISION
@@ -73,13 +73,6 @@ def _rename_them(rename: Answer, names: list[str], tensors: list[Tensor]) -> Any
     }
 
 
-def right_names(given: dict[str, Tensor]) -> dict[str, Tensor]:
-    renamed = {}
-    for name, tensor in rename_by_table(given, TORCHVISION).items():
-        renamed[name] = tensor
-    return renamed
-
-
 TABLE = r"""
 rename_weights(state_dict) -> dict of the same tensors under torchvision's names
 norm inside norm1: renamed[name] -> renamed[name.replace("ln_", "encoder.ln")]
@@ -111,6 +104,10 @@ copied: [name] = tensor -> [name] = tensor.clone()
   on, then {table.get(name, name): tensor for name, tensor in state_dict.items()}.
 """
 
-rename_weights = FunctionCheck(
-    right_names, TABLE, inputs=_rename_inputs, gradients=False, scenario=_rename_them
-)
+
+@checked_by(TABLE, inputs=_rename_inputs, gradients=False, scenario=_rename_them)
+def rename_weights(given: dict[str, Tensor]) -> dict[str, Tensor]:
+    renamed = {}
+    for name, tensor in rename_by_table(given, TORCHVISION).items():
+        renamed[name] = tensor
+    return renamed

@@ -3,11 +3,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from vit_check.engine.drawing import Answer
-from vit_check.engine.functions import FunctionCheck
-
-
-def dealt(count: int, num_processes: int, rank: int) -> list[int]:
-    return list(range(rank, count, num_processes))
+from vit_check.engine.functions import checked_by
 
 
 def _deal_to_all(deal: Answer, batches: list[tuple[int, int]]) -> Any:
@@ -56,4 +52,7 @@ ranks from 1: (rank, count, -> (rank - 1 if rank else count, count,
 ? range(rank, count, num_processes)
 """
 
-batch_shares = FunctionCheck(dealt, TABLE, scenario=_deal_to_all)
+
+@checked_by(TABLE, scenario=_deal_to_all)
+def batch_shares(count: int, num_processes: int, rank: int) -> list[int]:
+    return list(range(rank, count, num_processes))

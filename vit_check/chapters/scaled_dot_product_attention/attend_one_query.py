@@ -4,7 +4,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 
 
 def _rows_as_tensors(output: Any) -> Any:
@@ -24,12 +24,6 @@ def _rows_as_tensors(output: Any) -> Any:
 
 def _is_number(thing: Any) -> bool:
     return isinstance(thing, Tensor) and thing.ndim == 0
-
-
-def right_one_query(query: Tensor, keys: Tensor, values: Tensor) -> Any:
-    scores = keys @ query / math.sqrt(len(query))
-    weights = scores.softmax(dim=0)
-    return weights @ values, weights
 
 
 TABLE = """
@@ -59,6 +53,9 @@ scores for weights: values, weights -> values, scores
   weights @ values.
 """
 
-attend_one_query = FunctionCheck(
-    right_one_query, TABLE, shape="(d_v,)", gradients=False, normalize=_rows_as_tensors
-)
+
+@checked_by(TABLE, shape="(d_v,)", gradients=False, normalize=_rows_as_tensors)
+def attend_one_query(query: Tensor, keys: Tensor, values: Tensor) -> Any:
+    scores = keys @ query / math.sqrt(len(query))
+    weights = scores.softmax(dim=0)
+    return weights @ values, weights

@@ -1,9 +1,9 @@
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
 from vit_steps.variants import swin
 
 TABLE = """
 window_reverse(windows, height, width) -> (B, rows, columns, D)
+  moves window token number -> image row column number
   float32(2 * 2 * 3, 9, 5), 6, 9
   float64(3 * 2 * 5, 16, 7), 8, 20
   float32(2 * 2 * 3, 4, 3), 4, 6
@@ -31,8 +31,4 @@ map flattened: height, width, D -> height * width, D
   .reshape(-1, height, width, D), with w the root of windows.shape[1].
 """
 
-window_reverse = FunctionCheck(
-    swin.window_reverse,
-    TABLE,
-    moves=Axes("window token number", "image row column number"),
-)
+window_reverse = FunctionCheck(swin.window_reverse, TABLE)

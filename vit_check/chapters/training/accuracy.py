@@ -4,7 +4,7 @@ import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.drawing import Answer, Cases
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import as_number
 
 
@@ -16,12 +16,6 @@ def _accuracies(
         f"the accuracy of {len(y)} images (call {number})": as_number(function(x, y))
         for number, (x, y) in enumerate(zip(logits, labels, strict=True), start=1)
     }
-
-
-def fraction(logits: Tensor, labels: Tensor) -> float:
-    answers = logits.argmax(dim=1)
-    hits = answers == labels
-    return hits.double().mean().item()
 
 
 def _accuracy_inputs(generator: Generator) -> Cases:
@@ -71,6 +65,9 @@ all or nothing: double().mean() -> all().double()
 ? (logits.argmax(dim=1) == labels).float().mean().item().
 """
 
-accuracy = FunctionCheck(
-    fraction, TABLE, inputs=_accuracy_inputs, gradients=False, scenario=_accuracies
-)
+
+@checked_by(TABLE, inputs=_accuracy_inputs, gradients=False, scenario=_accuracies)
+def accuracy(logits: Tensor, labels: Tensor) -> float:
+    answers = logits.argmax(dim=1)
+    hits = answers == labels
+    return hits.double().mean().item()

@@ -1,27 +1,7 @@
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def adamw(
-    w: Tensor,
-    g: Tensor,
-    m: Tensor,
-    v: Tensor,
-    step: int,
-    lr: float,
-    weight_decay: float,
-) -> tuple[Tensor, Tensor, Tensor]:
-    beta1, beta2 = 0.9, 0.999
-    m = beta1 * m + (1 - beta1) * g
-    v = beta2 * v + (1 - beta2) * g**2
-    m_hat = m / (1 - beta1**step)
-    v_hat = v / (1 - beta2**step)
-    decay = lr * weight_decay * w
-    change = lr * m_hat / (v_hat.sqrt() + 1e-8)
-    return w - decay - change, m, v
-
+from vit_check.engine.functions import checked_by
 
 # 0 divided by 0 for a gradient of 0, if nothing is added to the root
 _BUT_ONE = torch.arange(12).reshape(3, 4) > 0
@@ -71,4 +51,22 @@ corrected averages returned: change, m, v -> change, m_hat, v_hat
   averages as they were before the correction.
 """
 
-adamw_step = FunctionCheck(adamw, TABLE, gradients=False)
+
+@checked_by(TABLE, gradients=False)
+def adamw_step(
+    w: Tensor,
+    g: Tensor,
+    m: Tensor,
+    v: Tensor,
+    step: int,
+    lr: float,
+    weight_decay: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    beta1, beta2 = 0.9, 0.999
+    m = beta1 * m + (1 - beta1) * g
+    v = beta2 * v + (1 - beta2) * g**2
+    m_hat = m / (1 - beta1**step)
+    v_hat = v / (1 - beta2**step)
+    decay = lr * weight_decay * w
+    change = lr * m_hat / (v_hat.sqrt() + 1e-8)
+    return w - decay - change, m, v

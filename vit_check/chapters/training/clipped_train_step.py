@@ -5,7 +5,7 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
 from vit_check.engine.drawing import Answer, Cases
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import as_number, parameters_of
 from vit_check.engine.watching import Trouble
 
@@ -45,17 +45,15 @@ def _steps(
     model = _Network(weights)
     for parameter in model.parameters():
         parameter.grad = 0.3 * parameter.detach().flip(0)
-    kinds: dict[str, Any] = {"SGD": torch.optim.SGD, "AdamW": torch.optim.AdamW}
-    optimizer = kinds[kind](model.parameters(), lr=lr)
+    optimizer = getattr(torch.optim, kind)(model.parameters(), lr=lr)
     calls = _listen(model, optimizer)
-    limit = {"clip_norm": clip_norm} if _knows_limit(step) else {}
+    run = _as_it_takes_them(step, clip_norm)
     seen: dict[str, Any] = {}
     for number, (x, y) in enumerate(zip(images, labels, strict=True), start=1):
         calls.clear()
         before = [w.detach().clone() for w in model.parameters()]
-        arguments = _in_its_order(step, model, optimizer, x, y)
         try:
-            loss = step(*arguments, *([] if limit else [clip_norm]), **limit)
+            loss = run(model, optimizer, x, y)
         except RuntimeError as error:
             if "modified by an inplace operation" not in str(error):
                 raise
@@ -101,37 +99,21 @@ def _listen(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
     return calls
 
 
-def _in_its_order(
-    step: Answer, model: Any, optimizer: Any, images: Any, labels: Any
-) -> tuple[Any, ...]:
-    """Return the arguments, with the optimizer last if the function has it there."""
-    names = [parameter.name for parameter in parameters_of(step)]
-    if len(names) > 3 and names[3].startswith("opt"):
-        return model, images, labels, optimizer
-    return model, optimizer, images, labels
+def _as_it_takes_them(step: Answer, clip_norm: float) -> Answer:
+    """Return the step as a function of model, optimizer, images and labels.
 
-
-def _knows_limit(step: Answer) -> bool:
-    """Return whether the limit can be given by its name and not only as the fifth."""
+    It may take the optimizer last, and the limit by its name or as the fifth.
+    """
     parameters = parameters_of(step)
+    last = len(parameters) > 3 and parameters[3].name.startswith("opt")
     named = any(p.kind is p.VAR_KEYWORD or p.name == "clip_norm" for p in parameters)
-    return named or not parameters
 
+    def run(model: Any, optimizer: Any, *batch: Tensor) -> Any:
+        given = (model, *batch, optimizer) if last else (model, optimizer, *batch)
+        by_name = named or not parameters
+        return step(*given, clip_norm=clip_norm) if by_name else step(*given, clip_norm)
 
-def stepped(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    images: Tensor,
-    labels: Tensor,
-    clip_norm: float,
-) -> float:
-    logits = model(images)  # (B, K)
-    loss = F.cross_entropy(logits, labels)
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-    optimizer.step()
-    return loss.item()
+    return run
 
 
 def _step_inputs(generator: Generator) -> Cases:
@@ -213,6 +195,19 @@ loss afterwards: loss.item() -> F.cross_entropy(model(images), labels).item()
   optimizer.step().
 """
 
-clipped_train_step = FunctionCheck(
-    stepped, TABLE, inputs=_step_inputs, gradients=False, scenario=_steps
-)
+
+@checked_by(TABLE, inputs=_step_inputs, gradients=False, scenario=_steps)
+def clipped_train_step(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    images: Tensor,
+    labels: Tensor,
+    clip_norm: float,
+) -> float:
+    logits = model(images)  # (B, K)
+    loss = F.cross_entropy(logits, labels)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+    optimizer.step()
+    return loss.item()

@@ -1,17 +1,7 @@
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def mean_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -> Tensor:
-    K = logits.shape[1]
-    log_p = logits.log_softmax(dim=1)  # (B, K)
-    one = F.one_hot(labels, K).to(logits)  # (B, K)
-    target = (1 - label_smoothing) * one + label_smoothing / K
-    losses = -(target * log_p).sum(dim=1)  # (B,)
-    return losses.mean()
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 cross_entropy(logits, labels, label_smoothing=0.0) -> the loss, a tensor ()
@@ -61,4 +51,14 @@ overflow: logits.log_softmax(dim=1)
   nll - ε · log_p.mean(dim=1, keepdim=True)).mean().
 """
 
-cross_entropy = FunctionCheck(mean_loss, TABLE, shape="()", batched=(0, 1))
+
+@checked_by(TABLE, shape="()", batched=(0, 1))
+def cross_entropy(
+    logits: Tensor, labels: Tensor, label_smoothing: float = 0.0
+) -> Tensor:
+    K = logits.shape[1]
+    log_p = logits.log_softmax(dim=1)  # (B, K)
+    one = F.one_hot(labels, K).to(logits)  # (B, K)
+    target = (1 - label_smoothing) * one + label_smoothing / K
+    losses = -(target * log_p).sum(dim=1)  # (B,)
+    return losses.mean()

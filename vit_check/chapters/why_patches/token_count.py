@@ -4,14 +4,15 @@ from typing import Any
 import torch
 
 from vit_check.engine.functions import FunctionCheck
-from vit_steps.sizes import Size, as_pair
+from vit_steps.cost import token_count as right_count
+from vit_steps.sizes import Size, as_pair, patch_grid
 
 
 def _count_or_refuse(
     count: Any, image_size: Size, patch_size: Size, by_what: bool = False
 ) -> Any:
     """Return the count or, if patches do not fit, that it is refused, and how."""
-    fits = _sides_fit(image_size, patch_size)
+    fits = _runs(right_count, image_size, patch_size)
     try:
         found = count(image_size, patch_size)
     except (ValueError, AssertionError) as error:
@@ -79,19 +80,6 @@ def _is_count(found: Any) -> bool:
     return isinstance(found, int | float) and found > 0 and found is not True
 
 
-def _sides_fit(image_size: Size, patch_size: Size) -> bool:
-    (H, W), (height, width) = as_pair(image_size, "image"), as_pair(patch_size, "patch")
-    return H % height == 0 and W % width == 0
-
-
-def counted(image_size: Size, patch_size: Size) -> int:
-    H, W = as_pair(image_size, "image_size")
-    height, width = as_pair(patch_size, "patch_size")
-    if H % height or W % width:
-        raise ValueError(f"{H}×{W} pixels, patches of {height}×{width}")
-    return (H // height) * (W // width)
-
-
 TABLE = """
 token_count(image_size, patch_size) -> the int N, or a ValueError that names both sizes
     where the patches do not fill the image
@@ -109,20 +97,20 @@ token_count(image_size, patch_size) -> the int N, or a ValueError that names bot
   (61, 24), 6, True
 assert: ValueError -> AssertionError
     refuses by assert, which `python -O` takes away; raise a ValueError
-sizes not named
-  ValueError(f"{H}×{W} pixels, patches of {height}×{width}") -> ValueError
+sizes not named: {height}×{width} -> nothing
+  {patch_height}×{patch_width} -> nothing
     raises a ValueError that does not say which sizes did not fit; whoever meets it will
     want to know the image's and the patch's
-class token counted: (W // width) -> (W // width) + 1
+class token counted: rows * columns -> rows * columns + 1
     counts one too many: N is the number of patches, and the class token, which makes it
     T, belongs to no patch
-one side: * (W // width) -> nothing
+one side: rows * columns -> rows
     counts the patches along one side; the image has rows and columns of them, so
     multiply the two
-divided once: (H // height) * (W // width) -> H * W // height
+divided once: rows * columns -> rows * columns * as_pair(patch_size, "")[1]
     divides the pixels by P; a patch takes P·P of them
-no pairs: H, W = as_pair(image_size, "image_size") -> H = W = image_size
-  height, width = as_pair(patch_size, "patch_size") -> height = width = patch_size
+no pairs: as_pair(image_size, "image_size") -> 2 * (+image_size,)
+  as_pair(patch_size, "patch_size") -> 2 * (+patch_size,)
     takes only an int, and raises a TypeError for a (height, width); image_size and
     patch_size may each be either
 no ints: as_pair(image_size, "image_size") -> image_size
@@ -130,28 +118,33 @@ no ints: as_pair(image_size, "image_size") -> image_size
     takes only a (height, width), and raises a TypeError for an int; image_size and
     patch_size may each be either
 both of one kind
-  H, W = -> (len if isinstance(image_size, tuple) else range)(patch_size); H, W =
+  as_pair(image_size
+  -> (len if type(image_size) is tuple else range)(patch_size) and as_pair(image_size
     takes two ints or two tuples, and raises a TypeError for one of each; turn each of
     them into a height and a width by itself
-and for or: H % height or W % width -> H % height and W % width
+and for or: height % patch_height or -> height % patch_height and
     refuses an image only if the patches fill neither side; one that they do not fill is
     enough
-width not checked: H % height or W % width -> H % height
+width not checked: or width % patch_width -> nothing
     refuses a height that the patches do not fill, and lets such a width pass
-height not checked: H % height or W % width -> W % width
+height not checked: height % patch_height or -> nothing
     refuses a width that the patches do not fill, and lets such a height pass
-area checked: H % height or W % width -> H * W % (height * width)
-  (H // height) * (W // width) -> H * W // (height * width)
+area checked: height % patch_height or width % patch_width
+  -> height * width % (patch_height * patch_width)
+  height // patch_height, width // patch_width
+  -> height * width // (patch_height * patch_width), 1
     asks whether the patch's area divides the image's; 40×90 pixels are nine times 20×20
     and still hold no nine patches: ask it of each side
-rest dropped: H % height or W % width -> False
+rest dropped: height % patch_height or width % patch_width -> False
     counts the whole patches of an image that they do not fill and says nothing of the
     pixels left over; refuse it with a ValueError
-area divided: H % height or W % width -> False
-  (H // height) * (W // width) -> H * W // (height * width)
+area divided: height % patch_height or width % patch_width -> False
+  height // patch_height, width // patch_width
+  -> height * width // (patch_height * patch_width), 1
     divides the image's area by the patch's; where the patches do not fill the image,
     that counts pieces which are no patches, and it is to be refused with a ValueError
-patch sides swapped and checked: height, width = -> width, height =
+patch sides swapped and checked
+  patch_height, patch_width = -> patch_width, patch_height =
     asks whether the patch's width divides the height and its height the width: sizes
     are (height, width)
 ? How many patches lie side by side along the height, and how many along the width? Each
@@ -163,4 +156,6 @@ patch sides swapped and checked: height, width = -> width, height =
   patches of {height}×{width}")`; then return (H // height) * (W // width).
 """
 
-token_count = FunctionCheck(counted, TABLE, scenario=_count_or_refuse)
+token_count = FunctionCheck(
+    right_count, TABLE, parts=[patch_grid], scenario=_count_or_refuse
+)
