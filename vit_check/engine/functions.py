@@ -144,10 +144,10 @@ class FunctionCheck(Check):
         return misplaced(output, right, given, axes)
 
     def _names(self) -> list[str]:
-        """Return the names of a case's arguments: the scenario's, if there is one."""
-        if self.scenario is None:
-            return self._argument_names()
-        return [*inspect.signature(self.scenario).parameters][1:]
+        """Return the names of a case's arguments: the scenario's, if it names them."""
+        own = parameters_of(self.scenario)[1:]
+        named = own and own[0].kind is not inspect.Parameter.VAR_POSITIONAL
+        return [p.name for p in own] if named else self._argument_names()
 
     def _default(self, case: Case, record: Record) -> Finding | None:
         """Return the argument whose default is wrong, if that explains everything."""

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-import vit_steps
+from vit_check.engine.origin import OF_LIBRARIES
 
 CPU_SECONDS = 5.0  # of computing: to compile a small answer takes more than one
 WAITING_SECONDS = 10.0  # in which an answer sleeps, or waits for input
@@ -32,12 +32,7 @@ DEEPEST_CALLS = 20_000  # nested calls, whatever limit an answer sets
 MOST_FRAMES = 1_000  # that are looked at in a thread, which may have millions
 
 # Files that are not the student's: the two packages and Python's own library.
-_OURS = (
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
-    os.path.dirname(os.path.abspath(vit_steps.__file__)) + os.sep,
-    sysconfig.get_path("stdlib") + os.sep,
-    "<frozen",
-)
+_OURS = (*OF_LIBRARIES, sysconfig.get_path("stdlib") + os.sep, "<frozen")
 
 
 class Trouble(Exception):

@@ -3,7 +3,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn import functional as F
 
 from vit_check.chapters.encoder_block.mlp import (
@@ -17,7 +17,7 @@ from vit_check.chapters.multi_head_attention.multi_head_attention import (
     multi_head_attention,
     several_heads,
 )
-from vit_check.engine.drawing import Answer, Cases, normal
+from vit_check.engine.drawing import Answer, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import (
@@ -177,7 +177,7 @@ def output_of_tuple(output: Any) -> Any:
     return output[0] if isinstance(output, tuple) and output else output
 
 
-def _callables_for_block(answer: Answer, x: Tensor, *learned: list[Tensor]) -> Any:
+def _callables_for_block(answer: Answer, x: Tensor, *learned: Any) -> Any:
     norm1, (shares, values), norm2, (into, back) = learned
     return answer(
         x,
@@ -188,17 +188,6 @@ def _callables_for_block(answer: Answer, x: Tensor, *learned: list[Tensor]) -> A
     )
 
 
-def _block_function_inputs(generator: Generator) -> Cases:
-    for B, T, D, M in ((2, 5, 6, 9), (3, 4, 7, 5)):
-        norm1, norm2 = (
-            [1 + 0.3 * normal(generator, D), 0.5 * normal(generator, D)] for _ in "12"
-        )
-        mixing = [normal(generator, T, T), normal(generator, D, D) / D**0.5]
-        layers = [normal(generator, D, M) / D**0.5, normal(generator, M, D) / M**0.5]
-        x = 0.5 + 2 * normal(generator, B, T, D)
-        yield [x, norm1, mixing, norm2, layers]
-
-
 _HINTS = """
 ? Draw the stream of tokens as a straight line, and on it what is read and what is
   added: where do the two branches leave the line, and where do they come back?
@@ -206,6 +195,15 @@ _HINTS = """
   attention, then with the MLP, each with a norm of its own, eps 1e-6.
 ? x = x + self.attn(self.norm1(x)), then x = x + self.mlp(self.norm2(x)).
 """
+
+_OF_STEPS = """
+encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)
+  0.5 + 2 * float64(2, 5, 6), [1 + 0.3 * float64(6), 0.5 * float64(6)],
+    [float64(5, 5), float64(6, 6) / 2.4], [1 + 0.3 * float64(6), 0.5 * float64(6)],
+    [float64(6, 9) / 2.4, float64(9, 6) / 3]
+  0.5 + 2 * float64(3, 4, 7), [1 + 0.3 * float64(7), 0.5 * float64(7)],
+    [float64(4, 4), float64(7, 7) / 2.6], [1 + 0.3 * float64(7), 0.5 * float64(7)],
+    [float64(7, 5) / 2.6, float64(5, 7) / 2.2]"""
 
 _BUILT = """
 class EncoderBlock(embed_dim, num_heads, mlp_ratio), called with x (B, T, D)
@@ -231,8 +229,7 @@ encoder_block = ModuleCheck(
     tried=16,
     as_function=FunctionCheck(
         wired,
-        "encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)" + _OF_WIRING + _HINTS,
-        inputs=_block_function_inputs,
+        _OF_STEPS + _OF_WIRING + _HINTS,
         batched=(0,),
         scenario=_callables_for_block,
     ),

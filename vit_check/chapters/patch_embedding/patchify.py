@@ -1,25 +1,22 @@
 from typing import Any
 
-from torch import Tensor
-
 from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.patch_embedding import patchify as right_patchify
-from vit_steps.sizes import Size
 
 
-def pairs_if_taken(answer: Answer, right: Answer, *arguments: Any) -> Any:
-    """Run an answer, with an int for P if it does not take a pair."""
-    if isinstance(arguments[1], int):
-        return answer(*arguments)
-    try:
-        return answer(*arguments)
-    except Exception:
-        return right(*arguments)
+def pairs_if_taken(right: Answer) -> Answer:
+    """Return a scenario in which an answer need not take a pair for P."""
 
+    def run(answer: Answer, *arguments: Any) -> Any:
+        try:
+            return answer(*arguments)
+        except Exception:
+            if isinstance(arguments[1], int):
+                raise
+            return right(*arguments)
 
-def _patchify_scenario(answer: Any, images: Tensor, patch_size: Size) -> Any:
-    return pairs_if_taken(answer, right_patchify, images, patch_size)
+    return run
 
 
 TABLE = """
@@ -55,5 +52,5 @@ reshaped instead of turned: return x.reshape(B, rows * columns, C * height * wid
 """
 
 patchify = FunctionCheck(
-    right_patchify, TABLE, batched=(0,), scenario=_patchify_scenario
+    right_patchify, TABLE, batched=(0,), scenario=pairs_if_taken(right_patchify)
 )

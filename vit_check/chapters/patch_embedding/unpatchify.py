@@ -1,13 +1,6 @@
-from typing import Any
-
 from vit_check.chapters.patch_embedding.patchify import pairs_if_taken
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.patch_embedding import unpatchify as right_unpatchify
-
-
-def _unpatchify_scenario(answer: Any, *arguments: Any) -> Any:
-    return pairs_if_taken(answer, right_unpatchify, *arguments)
-
 
 TABLE = """
 unpatchify(patches, patch_size, image_size) -> (B, C, H, W)
@@ -43,5 +36,5 @@ folded without turning
 """
 
 unpatchify = FunctionCheck(
-    right_unpatchify, TABLE, batched=(0,), scenario=_unpatchify_scenario
+    right_unpatchify, TABLE, batched=(0,), scenario=pairs_if_taken(right_unpatchify)
 )
