@@ -13,11 +13,12 @@ import torch
 from torch import Generator
 
 from vit_check.engine.asking import JUDGE, ask
+from vit_check.engine.findings import Trouble
 from vit_check.engine.observing import Record
 from vit_check.engine.origin import origin_of
 from vit_check.engine.said import note
 from vit_check.engine.verdict import CheckFailed, Finding, Mistake, Misused
-from vit_check.engine.watching import Trouble, one_thread, watch
+from vit_check.engine.watching import one_thread, watch
 
 SEED = 20101192
 

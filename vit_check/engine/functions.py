@@ -14,6 +14,7 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Answered, Case, Check
 from vit_check.engine.comparing import difference, is_telling, same
 from vit_check.engine.drawing import Answer
+from vit_check.engine.findings import found
 from vit_check.engine.moved import misplaced
 from vit_check.engine.observing import (
     Record,
@@ -109,7 +110,7 @@ class FunctionCheck(Check):
             return Finding(*record["trouble"])
         expected = self.observe(self.reference, case)
         if unrepeated(record):
-            return NOT_REPEATABLE
+            return found("not repeatable")
         output = record["output"]
         finding = difference(output, expected["output"], self.shape)
         if finding is not None:
@@ -127,7 +128,7 @@ class FunctionCheck(Check):
             other = record["other"], expected["other"]
             return self._known(other_numbers(case), *other, answered)
 
-        return behind_output(record, expected, case, self.shape, NOT_REPEATABLE, known)
+        return behind_output(record, expected, case, self.shape, known)
 
     def _built_in(self, case: Case, record: Record) -> Finding | None:
         batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 0
@@ -296,72 +297,43 @@ def _alike(value: Any, other: Any) -> bool:
     return type(value) is type(other)
 
 
-NOT_REPEATABLE = Finding(
-    "not repeatable",
-    "answers differently when called twice with the same input: something is drawn at "
-    "random, or kept from an earlier call",
-)
-
-RESULT_KEPT = Finding(
-    "result kept",
-    "gives other numbers of the same shapes the result that it gave the first ones: "
-    "is it kept from one call to the next?",
-)
-
-CHANGES_ITS_INPUT = Finding(
-    "changes its input",
-    "changes the tensor it is given, which its caller still needs: an operation with a "
-    "trailing underscore, += or an assignment to a slice works in place",
-)
-
-BATCH_MIXED = Finding(
-    "depends on the batch",
-    "gives a sample something else in a batch than alone: the samples of the batch are "
-    "mixed, or a size of the batch is built in",
-)
-
-
 def behind_output(
     record: Record,
     expected: Record,
     given: Sequence[Any],
     shape: str,
-    changing: Finding,
     known: Callable[[], Finding | None] = lambda: None,
+    changing: str = "not repeatable",
 ) -> Finding | None:
     """Return what else is wrong if the output is right: calls, batches, gradients.
 
     Args:
         expected: the record of the right answer.
         given: what both were called with.
-        changing: what is said if the same input gives another output.
         known: finds the mistake that explains the output for other numbers.
+        changing: what is found if the same input gives another output.
     """
     if difference(record["again"], expected["output"]) is not None:
-        return changing
+        return found(changing)
     right = expected.get("other")
     if right is not None and not raises(right):  # other numbers are allowed
         other = record["other"]
         finding = _other_finding(other, right, shape)
         if finding is not None:
             kept = not raises(other) and same(other, record["output"])
-            return RESULT_KEPT if kept else known() or finding
+            return found("result kept") if kept else known() or finding
     if changes_its_input(given, record):
-        return CHANGES_ITS_INPUT
+        return found("changes its input")
     if "alone" in expected:
         finding = alone_finding(record["alone"], expected["alone"], shape)
         if finding is not None:
             return finding
     if "gradient trouble" in record:
-        return cannot_be_trained(record)
+        return found("no gradient | raises", raises=record["gradient trouble"])
     gradients = record.get("gradients", []), expected.get("gradients", [])
     for got, right in zip(*gradients, strict=True):
         if right is not None and got is None:
-            return Finding(
-                "no gradient",
-                "lets no gradient through: .detach(), .data, .item(), no_grad() or a "
-                "detour through numpy or torch.tensor() cuts it off",
-            )
+            return found("no gradient")
         if right is not None and difference(got, right) is not None:
             return wrong_gradient(got)
     return None
@@ -370,8 +342,7 @@ def behind_output(
 def _other_finding(other: Any, right: Any, shape: str) -> Finding | None:
     if not raises(other):
         return difference(other, right, shape)
-    said = f"is right for one input, and for another it {other['raises']}"
-    return Finding("raises", said)
+    return found("raises | other input", raises=other["raises"])
 
 
 def unrepeated(record: Record) -> bool:
@@ -394,7 +365,8 @@ def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
     """Return what is wrong for one sample alone, if the batch's output was right."""
     finding = difference(alone, right, shape, "the output for one sample alone")
     axes, right_axes = ([*map(len, shapes_in(value))] for value in (alone, right))
-    return BATCH_MIXED if finding is not None and axes == right_axes else finding
+    mixed = finding is not None and axes == right_axes
+    return found("depends on the batch") if mixed else finding
 
 
 def batch_mixed(record: Record) -> Finding | None:
@@ -402,7 +374,7 @@ def batch_mixed(record: Record) -> Finding | None:
     together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
     for output, one in zip(together, alone, strict=False):
         if output.ndim and output[:1].shape == one.shape and not same(output[:1], one):
-            return BATCH_MIXED
+            return found("depends on the batch")
     return None
 
 
@@ -421,34 +393,12 @@ def batch_built_in(record: Record, batch: int) -> Finding | None:
             axes = zip(output.shape[1:], one.shape[1:], strict=True)
             if (batch, 1) in axes:  # the batch has become another axis
                 why = f"axis 0 is to be the batch, of {batch} and of 1"
-            return Finding(
-                "built in",
-                f"gives {tuple(output.shape)} for the whole batch and "
-                f"{tuple(one.shape)} for one sample alone: {why}",
-            )
+            shapes = {"shape": tuple(output.shape), "alone": tuple(one.shape)}
+            return found("built in | batch", why=why, **shapes)
     return None
-
-
-def cannot_be_trained(record: Record) -> Finding:
-    """Return the finding for an answer that raises once gradients are asked for."""
-    return Finding(
-        "no gradient",
-        "gives the right output but cannot be trained: with inputs that require a "
-        f"gradient it {record['gradient trouble']}",
-    )
 
 
 def wrong_gradient(gradient: Tensor) -> Finding:
     """Return what is wrong with a gradient that is not the right one."""
-    if not torch.isfinite(gradient).all():
-        return Finding(
-            "gradient not finite",
-            "has the right output but NaN or infinity in its gradient: it computes one "
-            "on the way and covers it up, and zero times NaN is NaN again",
-        )
-    return Finding(
-        "gradient",
-        "has the right output but another gradient than it should: .detach(), .data "
-        "and no_grad() cut a part of it off, and a clamp or a small number that is "
-        "added changes it",
-    )
+    finite = torch.isfinite(gradient).all()
+    return found("gradient" if finite else "gradient not finite")

@@ -6,8 +6,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from vit_check.engine.drawing import Answer
+from vit_check.engine.findings import Trouble
 from vit_check.engine.functions import checked_by
-from vit_check.engine.watching import Trouble
 
 _K = 4  # a power of 2, so that opposite terms cancel to the last bit
 

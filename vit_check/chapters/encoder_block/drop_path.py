@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from vit_check.engine.findings import Trouble
 from vit_check.engine.functions import checked_by
-from vit_check.engine.watching import Trouble
 
 
 def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:

@@ -4,8 +4,8 @@ import torch
 from torch import Generator, Tensor, nn
 
 from vit_check.engine.drawing import Answer, Cases, normal
+from vit_check.engine.findings import Trouble
 from vit_check.engine.functions import checked_by
-from vit_check.engine.watching import Trouble
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 _TINY = ViTConfig(

@@ -6,9 +6,9 @@ import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.drawing import Answer, Cases, normal
+from vit_check.engine.findings import Trouble
 from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import tensors_in
-from vit_check.engine.watching import Trouble
 from vit_steps.pretrained.names import TORCHVISION
 from vit_steps.pretrained.names import rename as rename_by_table
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig

@@ -5,9 +5,9 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
 from vit_check.engine.drawing import Answer, Cases
+from vit_check.engine.findings import Trouble
 from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import as_number, parameters_of
-from vit_check.engine.watching import Trouble
 
 
 class _Network(nn.Module):

@@ -5,9 +5,9 @@ import torch
 from torch import nn
 
 from vit_check.engine.drawing import Answer
+from vit_check.engine.findings import Trouble
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.watching import Trouble
 from vit_steps.training import parameter_groups as right_groups
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
