@@ -6,12 +6,7 @@ from typing import Any
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.encoder_block.mlp import (
-    mlp,
-    mlp_readings,
-    mlp_weights,
-    two_layers,
-)
+from vit_check.chapters.encoder_block.mlp import mlp, mlp_readings, two_layers
 from vit_check.chapters.multi_head_attention.multi_head_attention import (
     maps_from_heads,
     multi_head_attention,
@@ -115,8 +110,6 @@ PyTorch's defaults: x + attn(norm1(x)) -> norm1(x + attn(x))
     ReLU, and an eps of 1e-5
 """
 
-_OF_ATTENTION = ("qkv.weight", "qkv.bias", "proj.weight", "proj.bias")
-
 _USUAL_IN_ATTENTION = (
     "no scale | scale by D | scale late, by D | softmax over queries | causal | "
     "heads joined by view | split and joined by view | attention among heads | "
@@ -138,8 +131,8 @@ def block_weights(
     norms: list[tuple[Part, Part]], attention: Weights, layers: tuple[Linear, Linear]
 ) -> Weights:
     """Yield the parts of a block under the package's names."""
-    weights = mlp_weights(*layers)
-    weights |= {f"attn.{name}": attention[name] for name in _OF_ATTENTION}
+    weights = layers[0].named("mlp.fc1") | layers[1].named("mlp.fc2")
+    weights |= {f"attn.{name}": value for name, value in attention.items()}
     for name, (weight, bias) in zip(("norm1", "norm2"), norms, strict=True):
         weights |= {f"{name}.weight": weight.value, f"{name}.bias": bias.value}
     return weights

@@ -83,20 +83,10 @@ def _mlp_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     if any(sides(part) == {M} for part in parts):
         return
     for ((fc1, fc2),) in mlp_readings(parts, D, M):
-        weights = mlp_weights(fc1, fc2)
+        weights = fc1.named("mlp.fc1") | fc2.named("mlp.fc2")
         for weight, bias in layer_norms(parts, D)[:1]:
             weights |= zip(OF_NORM, (weight.value, bias.value), strict=True)
         yield weights
-
-
-def mlp_weights(fc1: Linear, fc2: Linear) -> Weights:
-    """Return two linear maps under the package's names."""
-    return {
-        "mlp.fc1.weight": fc1.weight,
-        "mlp.fc1.bias": fc1.bias_or_zeros(),
-        "mlp.fc2.weight": fc2.weight,
-        "mlp.fc2.bias": fc2.bias_or_zeros(),
-    }
 
 
 mlp = ModuleCheck(

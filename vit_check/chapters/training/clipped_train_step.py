@@ -1,10 +1,11 @@
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
-from vit_check.engine.drawing import Answer, Cases
+from vit_check.engine.drawing import Answer, normal
 from vit_check.engine.findings import Trouble
 from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import as_number, parameters_of
@@ -116,32 +117,20 @@ def _as_it_takes_them(step: Answer, clip_norm: float) -> Answer:
     return run
 
 
-def _step_inputs(generator: Generator) -> Cases:
-    C, H, W, hidden, K = 1, 2, 3, 5, 4
-    for kind, lr, limit in (
-        ("SGD", 0.4, "shorter"),
-        ("AdamW", 0.05, "shorter"),
-        ("SGD", 0.2, "longer"),
-    ):
-        weights = [
-            torch.randn(hidden, C * H * W, generator=generator),
-            1 + 0.3 * torch.randn(hidden, generator=generator),
-            0.3 * torch.randn(hidden, generator=generator),
-            0.7 * torch.randn(K, hidden, generator=generator),
-        ]
-        sizes = (6, 9, 7)
-        images = [torch.randn(B, C, H, W, generator=generator) for B in sizes]
-        labels = [torch.randint(K, (B,), generator=generator) for B in sizes]
-        model = _Network(weights)
-        loss = F.cross_entropy(model(images[0]), labels[0])
-        found = torch.autograd.grad(loss, list(model.parameters()))
-        gradient = torch.cat([g.flatten() for g in found])
-        lengths = {"shorter": gradient.abs().max() / 3, "longer": gradient.norm()}
-        yield [weights, images, labels, kind, lr, 1.5 * lengths[limit].item()]
+def _batches(generator: Generator) -> list[Any]:
+    """Return a model's weights, and images and labels of three batches."""
+    draw = partial(normal, generator, dtype=torch.float32)
+    weights = [draw(5, 6), 1 + 0.3 * draw(5), 0.3 * draw(5), 0.7 * draw(4, 5)]
+    sizes = (6, 9, 7)
+    labels = [torch.randint(4, (B,), generator=generator) for B in sizes]
+    return [weights, [draw(B, 1, 2, 3) for B in sizes], labels]
 
 
 TABLE = """
 clipped_train_step(model, optimizer, images, labels, clip_norm) -> the loss
+  *_batches(generator), "SGD", 0.4, 0.05  # the gradient is longer
+  *_batches(generator), "AdamW", 0.05, 0.05
+  *_batches(generator), "SGD", 0.2, 20.0  # the gradient is shorter
 not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
     the optimizer takes its step with a gradient longer than clip_norm: clipping is
     missing, comes before backward() or after the step, or has another limit
@@ -196,7 +185,7 @@ loss afterwards: loss.item() -> F.cross_entropy(model(images), labels).item()
 """
 
 
-@checked_by(TABLE, inputs=_step_inputs, gradients=False, scenario=_steps)
+@checked_by(TABLE, gradients=False, scenario=_steps)
 def clipped_train_step(
     model: nn.Module,
     optimizer: torch.optim.Optimizer,

@@ -1,4 +1,5 @@
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -11,41 +12,28 @@ from vit_check.engine.observing import as_number
 from vit_steps.training import parameter_groups as right_groups
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
-
-def _build(kind: str) -> nn.Module:
-    with torch.random.fork_rng([]):
-        if kind == "Vision Transformer":
-            sizes = dict(embed_dim=8, depth=1, num_heads=2, mlp_ratio=2.0)
-            return VisionTransformer(
-                ViTConfig(8, 4, in_channels=2, num_classes=3, layer_scale=0.1, **sizes)  # type: ignore[arg-type]
-            )
-        if kind == "PyTorch's encoder":
-            return nn.TransformerEncoderLayer(8, 2, 16)
-        if kind == "other names":
-            return _OtherNames()
-        return nn.Sequential(
-            nn.Conv2d(2, 4, 3),
-            nn.BatchNorm2d(4),
-            nn.ReLU(),
-            nn.Flatten(),
-            nn.Linear(16, 3),
-        )
-
-
-class _OtherNames(nn.Module):
-    """Tensors that are added to tokens, with unusual names and any number of axes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.start = nn.Parameter(torch.zeros(1, 1, 4))
-        self.places = nn.Parameter(torch.zeros(1, 5, 4))
-        self.rows = nn.Parameter(torch.zeros(5, 4))
-        self.linear = nn.Linear(4, 3)
+_MODELS: dict[str, Callable[[], nn.Module]] = {
+    "Vision Transformer": lambda: VisionTransformer(
+        ViTConfig(8, 4, 2, 3, 8, 1, num_heads=2, mlp_ratio=2.0, layer_scale=0.1)
+    ),
+    "PyTorch's encoder": lambda: nn.TransformerEncoderLayer(8, 2, 16),
+    "convolutions": lambda: nn.Sequential(
+        nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(16, 3)
+    ),
+    # Tensors that are added to tokens, with unusual names and any number of axes.
+    "other names": lambda: nn.ModuleDict(
+        {
+            "added": nn.ParameterList(map(torch.zeros, ((1, 1, 4), (1, 5, 4), (5, 4)))),
+            "linear": nn.Linear(4, 3),
+        }
+    ),
+}
 
 
 def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | None:
     """Return the weight decay that each parameter gets, by name."""
-    model = _build(kind)
+    with torch.random.fork_rng([]):
+        model = _MODELS[kind]()
     groups = group(model, weight_decay)
     if groups is None:
         return None

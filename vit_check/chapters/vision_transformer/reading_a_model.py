@@ -80,7 +80,6 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         return
     groups = _shared_out(maps, L)
     from_heads = _shared_out(maps_from_heads(parts, D, h), L)
-    outside = {"head.weight": heads[0].weight, "head.bias": heads[0].bias_or_zeros()}
     mlps = list(mlp_readings(parts, D, M, L))
     with_tokens = [
         kernel | {"cls_token": token, "pos_embed": positions}
@@ -105,7 +104,7 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         )
         for of_attention in zip(*attentions, strict=True):
             for layers, embedding in itertools.product(mlps, with_tokens):
-                weights = outside | embedding
+                weights = heads[0].named("head") | embedding
                 weights |= {"norm.weight": final[0].value, "norm.bias": final[1].value}
                 blocks = zip(of_blocks, of_attention, layers, strict=True)
                 for number, parts_of_block in enumerate(blocks):
