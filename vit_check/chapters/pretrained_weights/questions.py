@@ -112,11 +112,6 @@ def folded() -> list[float]:
     return [round(weight.item(), 9), round(bias.item(), 9)]
 
 
-def heads_in_the_card() -> int:
-    _, card = read_checkpoint("cluttered-digits")
-    return int(card["config"]["num_heads"])
-
-
 QUESTIONS = """
 told_by_shapes: what the shapes say: embed_dim, depth, hidden, patch_size, image_size
     and num_classes, by these names
@@ -185,7 +180,7 @@ shares_by_heads: the share of pictures read right, by number of heads
   ? model = VisionTransformer(replace(config, num_heads=h)).eval(); load_weights(model,
     weights); (model(pictures).argmax(1) == labels).float().mean().item()
 heads_of_the_file: the number of heads that the weights were trained with
-  = heads_in_the_card()
+  = int(read_checkpoint("cluttered-digits")[1]["config"]["num_heads"])
   1: with one head this file is worst of all
   8: near, but not the best of the five
   2: with so few heads a good third of the pictures is read wrong

@@ -20,10 +20,6 @@ def without_the_copy() -> int:
     return int((CARD - (plain.total - plain.activations)) // one.activations)
 
 
-def without_fixed() -> int:
-    return int(CARD // training_memory(ViTConfig.base(), 1).activations)
-
-
 def days() -> float:
     images = 90 * 1.28e6
     return training_seconds(ViTConfig.base(), images, ACCELERATORS["A100"]) / 86_400
@@ -92,7 +88,8 @@ lonely_image: how many times as much the image of rank 2 counts as one of rank 0
   ? A third, divided by half a third.
 images_that_fit: the largest whole number of images whose training fits into 16e9 bytes
   = images_that_fit()
-  without_fixed(): weights, gradients and averages are there before the first image
+  int(CARD // training_memory(ViTConfig.base(), 1).activations): weights, gradients and
+    averages are there before the first image
   images_that_fit() + 1: one too many: the last one fits only in part, so round down
   images_that_fit(16 * 2**30): either 16 GiB is taken for 16e9 bytes, or the weights
     alone are taken off, without gradients and averages

@@ -20,15 +20,6 @@ def gradient() -> list[float]:
     return logits.grad[0].tolist()
 
 
-def lowest_step() -> int:
-    total, warm = 60, 12
-
-    def faulty(step: int) -> float:
-        return 1 + math.cos(math.pi * step / (total - warm))
-
-    return min(range(warm, total + 1), key=faulty)
-
-
 RECIPES = ("as it is", "a tenth of the rate", "no clipping")
 
 
@@ -89,7 +80,7 @@ gap_of_the_best_logits: the right logit minus another where the smoothed loss is
   ? ln of 0.85 divided by 0.05.
 step_of_the_lowest_rate: the step, from 0, at which the faulty rate is lowest after the
     warm-up
-  = lowest_step()
+  = min(range(12, 61), key=lambda step: math.cos(math.pi * step / (60 - 12)))
   60: is where it should be lowest; this schedule is there earlier
   0: is in the warm-up; the question is where it is lowest after that
   12: is where the fall begins
