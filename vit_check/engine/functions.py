@@ -116,8 +116,7 @@ class FunctionCheck(Check):
         if finding is not None:
             return (
                 self._known(case, output, expected["output"], answered)
-                or batch_mixed(record)
-                or self._built_in(case, record)
+                or batch_finding(output, record.get("alone"), self._batch(case))
                 or self._default(case, record)
                 or self._no_effect(case, record, finding)
                 or self._misplaced(case, output, expected["output"], finding)
@@ -130,9 +129,8 @@ class FunctionCheck(Check):
 
         return behind_output(record, expected, case, self.shape, known)
 
-    def _built_in(self, case: Case, record: Record) -> Finding | None:
-        batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 0
-        return None if batch == 1 else batch_built_in(record, batch)
+    def _batch(self, case: Case) -> int:
+        return len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
 
     def _misplaced(
         self, case: Case, output: Any, right: Any, finding: Finding
@@ -318,11 +316,14 @@ def behind_output(
     right = expected.get("other")
     if right is not None and not raises(right):  # other numbers are allowed
         other = record["other"]
-        finding = _other_finding(other, right, shape)
+        if raises(other):
+            return known() or found("raises | other input", raises=other["raises"])
+        finding = difference(other, right, shape)
         if finding is not None:
-            kept = not raises(other) and same(other, record["output"])
+            kept = same(other, record["output"])
             return found("result kept") if kept else known() or finding
-    if changes_its_input(given, record):
+    before_and_after = zip(map(plain, given), record["after"], strict=True)
+    if any(difference(after, before) for before, after in before_and_after):
         return found("changes its input")
     if "alone" in expected:
         finding = alone_finding(record["alone"], expected["alone"], shape)
@@ -339,21 +340,10 @@ def behind_output(
     return None
 
 
-def _other_finding(other: Any, right: Any, shape: str) -> Finding | None:
-    if not raises(other):
-        return difference(other, right, shape)
-    return found("raises | other input", raises=other["raises"])
-
-
 def unrepeated(record: Record) -> bool:
     """Return whether the same input gave other numbers, in the same shapes."""
     output, again = record["output"], record["again"]
     return not same(output, again) and same(shapes_in(output), shapes_in(again))
-
-
-def changes_its_input(inputs: Sequence[Any], record: Record) -> bool:
-    pairs = zip(inputs, record["after"], strict=True)
-    return any(difference(after, plain(before)) for before, after in pairs)
 
 
 def raises(output: Any) -> bool:
@@ -369,23 +359,18 @@ def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
     return found("depends on the batch") if mixed else finding
 
 
-def batch_mixed(record: Record) -> Finding | None:
-    """Return a finding if a sample has another output in the batch than alone."""
-    together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
-    for output, one in zip(together, alone, strict=False):
-        if output.ndim and output[:1].shape == one.shape and not same(output[:1], one):
-            return found("depends on the batch")
-    return None
-
-
-def batch_built_in(record: Record, batch: int) -> Finding | None:
-    """Return a finding if one sample has as many outputs as the whole batch.
+def batch_finding(output: Any, alone: Any, batch: int = 1) -> Finding | None:
+    """Return a finding if a sample has another output in the batch than alone.
 
     Args:
-        batch: the number of samples in the whole batch.
+        batch: the number of samples; if it is above 1, it is also asked whether one
+            sample has as many outputs as the whole batch.
     """
-    together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
-    for output, one in zip(together, alone, strict=False):
+    pairs = [*zip(tensors_in(output), tensors_in(alone), strict=False)]
+    for output, one in pairs:
+        if output.ndim and output[:1].shape == one.shape and not same(output[:1], one):
+            return found("depends on the batch")
+    for output, one in pairs if batch > 1 else ():
         if output.ndim != one.ndim or one.ndim < 2 or len(output) != len(one):
             continue
         if len(one) > 1 or output.numel() > one.numel():

@@ -20,8 +20,7 @@ from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import Trouble, found
 from vit_check.engine.functions import (
     FunctionCheck,
-    batch_built_in,
-    batch_mixed,
+    batch_finding,
     behind_output,
     raises,
     unrepeated,
@@ -288,8 +287,7 @@ class ModuleCheck(Check):
             finding = self._unreadable(parts, sizes)
         finding = (
             finding
-            or batch_mixed(record)
-            or batch_built_in(record, len(inputs[0]))
+            or batch_finding(output, record["alone"], len(inputs[0]))
             or difference(
                 output, self._expected(readings[0], sizes, *inputs), self.shape
             )
@@ -567,7 +565,7 @@ def _in_training(record: Record, right: Tensor) -> Finding | None:
         if record["drops"]:
             return found("dropout", rate=record["drops"][0])
         return found("random in training")
-    mixed = batch_mixed({"output": output, "alone": record["training alone"]})
+    mixed = batch_finding(output, record["training alone"])
     return found("wrong in training" if mixed is None else "batch in training")
 
 

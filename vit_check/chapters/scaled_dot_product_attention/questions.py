@@ -63,13 +63,11 @@ spread_of_raw_scores: the standard deviation of the scores before the division
   math.sqrt(64 * 3 * 0.5): 3 and 0.5 are standard deviations; square them
   28.0: the standard deviation of a product of independent numbers of mean 0 is the
     product of theirs
-  math.sqrt(64 * (3**2 + 0.5**2)): the variance of a product is the product of the
-    variances, not a sum
+  math.sqrt(64 * (3**2 + 0.5**2)) or math.sqrt(64 * (3 + 0.5)): the variance of a
+    product is the product of the variances, not a sum
   144.0: that is the variance; the standard deviation is its root
   8.0: that is for queries and keys of standard deviation 1; here it is 3 and 0.5
   96.0: it is the variances that add up over the d terms
-  math.sqrt(64 * (3 + 0.5)): the variance of a product is the product of the variances,
-    not a sum
   ? What is the variance of one product of a query's and a key's number?
   ? 9 times a quarter. Then 64 such variances add up.
   ? √(64 · 9 · ¼).
