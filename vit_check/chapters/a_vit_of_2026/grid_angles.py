@@ -20,8 +20,7 @@ divided by the rows: place // columns, place % columns -> place // rows, place %
 places counted through: place // columns, place % columns -> place, place
     patches are counted through from 0 to N - 1: the last patch of a row and the first
     of the next are neighbours then, although they are far apart in the image
-counted from 1: torch.cat([by_row, by_column], dim=1)
-  -> torch.cat([by_row + frequencies, by_column + frequencies], dim=1)
+counted from 1: [by_row, by_column] -> [by_row + frequencies, by_column + frequencies]
     rows and columns are counted from 1; they begin at 0
 from -1 to 1: row[:, None] -> 2 * torch.pi * ((2 * row[:, None] + 1) / rows - 1)
   column[:, None] -> 2 * torch.pi * ((2 * column[:, None] + 1) / columns - 1)

@@ -20,8 +20,7 @@ pack_images(grids, head_dim) -> angles (T, d/2), mask (T, T)
   [(2, 3), (4, 2)], 8
   [(1, 4), (3, 2), (2, 2)], 12
   [(3, 3)], 8
-mask open
-  image[:, None] == image -> torch.ones(len(image), len(image), dtype=torch.bool)
+mask open: == image -> >= 0 * image
     every token may look at all others, so the images see each other
 mask inverted: == image -> != image
     True and False are exchanged: True stands for a pair that may be attended, as in
@@ -31,8 +30,7 @@ causal: == image -> == image; mask = mask.tril()
 one grid across all: torch.cat(angles) -> one_grid(grids, head_dim)
     the rows go on where the image before ended; every image begins at row 0
 one class token: 1 + rows * columns -> (number == 0) + rows * columns
-  grid_angles.reference(rows, columns, head_dim)
-  -> grid_angles.reference(rows, columns, head_dim)[int(number > 0) :]
+  columns, head_dim) -> columns, head_dim)[int(number > 0) :]
     there is one class token for all images; each image has its own, before its patches
 ? Write down for every token of the sequence which image it belongs to.
 ? A number for each token, that of its image: two tokens may look at each other if their

@@ -6,14 +6,12 @@ attention_distance(weights, grid_size, patch_size) -> (L, h)
   [*(1.5 * float64(2, 3, 4, 16, 16)).softmax(-1)], (3, 5), 8
   [*(1.5 * float32(4, 2, 3, 9, 9)).softmax(-1)], (4, 2), 3
   [*(1.5 * float64(3, 3, 2, 10, 10)).softmax(-1)], (3, 3), 4
-not divided: as_shares(block[..., first:, first:]) -> block[..., first:, first:]
+not divided: as_shares(block -> (block
     a patch's shares of the patches do not sum to 1 any more when the class token is
     left out: divide them by their sum
-without itself: block[..., first:, first:]
-  -> block[..., first:, first:] * (distances > 0)
+without itself: first:, first:] -> first:, first:] * (distances > 0)
     what a patch pays to itself is left out: it counts, with a distance of 0
-not divided, and rows for columns
-  as_shares(block[..., first:, first:]) -> block[..., first:, first:]
+not divided, and rows for columns: as_shares(block -> (block
   rows, columns = -> columns, rows =
     there are two mistakes: the shares of the patches do not sum to 1, and the places
     are counted with the number of rows instead of columns
@@ -33,7 +31,7 @@ difference of indices: return (centres[:, None] - centres).norm(dim=-1)
   -> n = torch.arange(rows * columns); return height * (n[:, None] - n).abs()
     the difference of the patches' numbers is taken for their distance: the patch below
     has a number that is larger by a whole row
-columns ask: block[..., first:, first:] -> block[..., first:, first:].mT
+columns ask: first:, first:] -> first:, first:].mT
     rows and columns of the table are exchanged: a row belongs to the token that looks,
     and its shares are the weights of the mean
 ? Give it a table in which every patch attends only to itself, then one in which each

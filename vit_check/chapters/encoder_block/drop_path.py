@@ -135,8 +135,7 @@ each token: len(x), 1, 1 -> len(x), x.shape[1], 1
     a coin is flipped for each token; it is one for each sample, with all its tokens
 whole batch: len(x), 1, 1 -> 1, 1, 1
     one coin is flipped for the whole batch; each sample has its own
-same samples each time
-  torch.rand(len(x), 1, 1) -> torch.linspace(1, 0, len(x))[:, None, None]
+same samples each time: torch.rand -> torch.linspace(1, 0, len(x)).reshape
     the same samples fall in every call, which is a choice and no coin: draw anew each
     time, and without a seed or a generator made in the function
 seeded: coin = -> torch.manual_seed(0); coin =
@@ -152,8 +151,7 @@ coin inverted: < keep -> < drop_prob
     a sample is kept with drop_prob: the comparison is the wrong way round
 active in eval: not training -> False
     samples are dropped in evaluation too, where x is to come back as it is
-scaled in eval alone
-  if not training: return x -> if not training: return x * (1 - drop_prob)
+scaled in eval alone: training: return x -> training: return x * (1 - drop_prob)
   / keep -> nothing
     what is kept is not scaled, and x is multiplied by the chance of being kept in
     evaluation; scale in training, and leave x alone in evaluation

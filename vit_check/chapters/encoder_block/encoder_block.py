@@ -39,11 +39,10 @@ def wired(x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step) -> Tensor:
 
 
 _OF_WIRING = """
-residual from the normed x: x = x + attn(norm1(x)) -> x = norm1(x); x = x + attn(x)
-  return x + mlp(norm2(x)) -> x = norm2(x); return x + mlp(x)
+residual from the normed x: x + attn -> norm1(x) + attn
+  x + mlp -> norm2(x) + mlp
     the residual is the normed x: add to the x from before the norm
-residual from the normed x at the MLP
-  return x + mlp(norm2(x)) -> x = norm2(x); return x + mlp(x)
+residual from the normed x at the MLP: x + mlp -> norm2(x) + mlp
     what the MLP computed is added to the normed x: add it to the x from before the norm
 no residual: x + attn -> attn
   x + mlp -> mlp

@@ -39,9 +39,8 @@ SiLU: F.gelu -> F.silu
     between the layers is x·sigmoid(x), the SiLU; expected GELU, x·Φ(x)
 no activation: F.gelu(hidden) -> hidden
     nothing is between the two layers, so that together they are one matrix
-activation at the end
-  return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
-  -> return F.gelu(bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"])
+activation at the end: return bent @ -> y = bent @
+  weights["mlp.fc2.bias"] -> weights["mlp.fc2.bias"]; return F.gelu(y)
     a GELU comes after the second layer too, and leaves little below zero to add
 activation at the start: F.gelu(hidden) -> hidden
   hidden = x @ -> hidden = F.gelu(x) @

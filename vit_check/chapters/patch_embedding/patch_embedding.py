@@ -101,8 +101,7 @@ stride left out: , stride=sizes["patch_size"] -> nothing
     the window moves by one pixel, so that patches overlap: the stride should be P
 activation: transpose(1, 2) -> transpose(1, 2).relu()
     the vectors go through a ReLU; a patch goes through one matrix and nothing else
-gelu: return maps.flatten(2).transpose(1, 2)
-  -> return F.gelu(maps.flatten(2).transpose(1, 2))
+gelu: maps.flatten -> F.gelu(maps).flatten
     the vectors go through a GELU; a patch goes through one matrix and nothing else
 bias unused: weight, bias, stride -> weight, None, stride
     the bias is there but never added

@@ -12,8 +12,7 @@ join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)
 biases in another order: [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
     weight and bias are joined in two different orders: a row of the matrix then gets
     the bias of another one
-rows interleaved: torch.cat(weights), torch.cat(biases)
-  -> torch.stack(weights, dim=1).flatten(0, 1), torch.stack(biases, dim=1).flatten()
+rows interleaved: torch.cat -> (lambda parts: torch.stack(parts, 1).flatten(0, 1))
     the rows of q, k and v take turns; all D rows of q are to come first, then those of
     k, then those of v
 side by side: torch.cat(weights) -> torch.cat(weights, dim=1)

@@ -131,8 +131,7 @@ order matters: if faults: -> if faults or list(state) != list(own):
 parameters alone: model.state_dict() -> dict(model.named_parameters())
     takes the model's parameters for all there is; its state dict has buffers too, such
     as a mean that is not trained
-shapes by count
-  own[name].shape != state[name].shape -> own[name].numel() != state[name].numel()
+shapes by count: [name].shape -> [name].numel()
     compares how many numbers a tensor has, and a transposed matrix has as many
 ? Three lists: names of the model that are not among the weights, names of the weights
   that are not in the model, and names that both have with different shapes. Make all

@@ -75,8 +75,7 @@ no maximum: -math.inf -> 0.0
   torch.maximum(largest, scores.amax(1, keepdim=True)) -> largest
     the exponentials are taken of bare scores, and overflow when a score is in the
     hundreds: subtract the largest first
-largest of the block: torch.maximum(largest, scores.amax(1, keepdim=True))
-  -> scores.amax(1, keepdim=True)
+largest of the block: torch.maximum(largest, -> (
     the new largest score is that of this block alone and may be lower than the old one:
     the factor then grows instead of shrinking, and overflows
 one largest for all queries: scores.amax(1, keepdim=True) -> scores.amax()

@@ -96,8 +96,7 @@ no step: optimizer.step() -> nothing
 heads swapped: (answers, -> (answers[::-1],
     the tokens are swapped: the class token learns from the teacher here and the
     distillation token from the labels
-labels for both: distillation.hard_distillation_loss(answers, labels, told)
-  -> sum(F.cross_entropy(answer, labels) for answer in answers) / 2
+labels for both: labels, told) -> labels, F.one_hot(labels))
     both tokens learn from the labels; what the teacher says is not used
 answers averaged first: (answers, -> ([sum(answers) / 2] * 2,
     the mean of the two answers is taught; two_answers teaches each on its own

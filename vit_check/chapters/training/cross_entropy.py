@@ -39,8 +39,7 @@ summed over the classes: label_smoothing / K -> label_smoothing
 logarithm of 0: log_softmax(dim=1) -> softmax(dim=1).log()
     the loss is infinite where logits lie far apart: a probability has become 0 before
     its logarithm is taken; the two belong in one step
-overflow: logits.log_softmax(dim=1)
-  -> (logits.exp() / logits.exp().sum(dim=1, keepdim=True)).log()
+overflow: logits.log_softmax(dim=1) -> (logits.exp() / logits.exp().sum(1, True)).log()
     the loss is NaN for logits of 300: e³⁰⁰ is infinite in 32 bits; a softmax stays what
     it is when every logit is lowered by the largest
 ? Take one image: which of its K logarithms counts, and with what weight? Then the mean

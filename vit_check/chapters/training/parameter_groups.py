@@ -89,8 +89,7 @@ all decay: name.endswith("weight") and parameter.ndim >= 2 -> True
     everything decays: biases, norms, class token and positions as well
 groups exchanged: matrices if is_matrix else rest -> rest if is_matrix else matrices
     the groups are exchanged: matrices are spared and the rest decays
-told by their names
-  name.endswith("weight") -> name not in ("cls_token", "pos_embed")
+told by their names: name.endswith("weight") -> name not in ("cls_token", "pos_embed")
     the class token and the positions are told by their names, cls_token and pos_embed:
     in another model they are called otherwise, and decay
 class token and positions decay: name.endswith("weight") and -> nothing
