@@ -11,22 +11,13 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
+from vit_check.engine import observing
 from vit_check.engine.check import Answered, Case, Check
 from vit_check.engine.comparing import difference, is_telling, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import found
 from vit_check.engine.moved import misplaced
-from vit_check.engine.observing import (
-    Record,
-    copies,
-    observe_call,
-    observe_gradients,
-    other_numbers,
-    parameters_of,
-    plain,
-    shapes_in,
-    tensors_in,
-)
+from vit_check.engine.observing import Record, copies, plain, shapes_in, tensors_in
 from vit_check.engine.table import hints_in, mistakes, parted
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed
@@ -94,9 +85,9 @@ class FunctionCheck(Check):
 
     def observe(self, answer: Any, case: Case) -> Record:
         call = self._call(answer)
-        record = observe_call(call, case, self.batched)
+        record = observing.observe_call(call, case, self.batched)
         if self.gradients:
-            record |= observe_gradients(call, case)
+            record |= observing.observe_gradients(call, case)
         record["defaults"] = defaults_of(answer)
         return record | {"changed": with_other_numbers(call, case)}
 
@@ -125,7 +116,7 @@ class FunctionCheck(Check):
 
         def known() -> Finding | None:
             other = record["other"], expected["other"]
-            return self._known(other_numbers(case), *other, answered)
+            return self._known(observing.other_numbers(case), *other, answered)
 
         return behind_output(record, expected, case, self.shape, known)
 
@@ -144,7 +135,7 @@ class FunctionCheck(Check):
 
     def _names(self) -> list[str]:
         """Return the names of a case's arguments: the scenario's, if it names them."""
-        own = parameters_of(self.scenario)[1:]
+        own = observing.parameters_of(self.scenario)[1:]
         named = own and own[0].kind is not inspect.Parameter.VAR_POSITIONAL
         return [p.name for p in own] if named else self._argument_names()
 
@@ -265,7 +256,7 @@ def checked_by(table: str, **options: Any) -> Callable[[Answer], FunctionCheck]:
 
 def defaults_of(answer: Any) -> dict[str, float]:
     """Return a function's defaults that are numbers, True or False, by name."""
-    parameters = parameters_of(answer)
+    parameters = observing.parameters_of(answer)
     return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
 
 

@@ -14,31 +14,13 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from vit_check.engine import functions, observing
 from vit_check.engine.check import RAISED, Answered, Case, Check
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import Trouble, found
-from vit_check.engine.functions import (
-    FunctionCheck,
-    batch_finding,
-    behind_output,
-    raises,
-    unrepeated,
-    wrong_gradient,
-)
-from vit_check.engine.observing import (
-    Record,
-    build,
-    drawn,
-    kinds_of,
-    observe_call,
-    observe_gradients,
-    observe_module,
-    parameters_of,
-    plain,
-    repeated,
-    tensors_in,
-)
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import Record, drawn, parameters_of, plain, tensors_in
 from vit_check.engine.reading import Part, Sizes, Weights, parts_of
 from vit_check.engine.table import Row, hints_in, mistakes, parted, rows
 from vit_check.engine.verdict import Finding, Mistake, Misused
@@ -211,7 +193,7 @@ class ModuleCheck(Check):
         if len(needed) < len(self.sizes) and not any_number:
             return self
         try:  # it takes as many arguments as there are sizes: see what it makes of them
-            watch(lambda: build(answer, self.sizes))
+            watch(lambda: observing.build(answer, self.sizes))
         except Trouble:
             return self.function
         return self
@@ -246,7 +228,7 @@ class ModuleCheck(Check):
         sizes, inputs, seed, dtype = case
         how = self.normalize, self.output_alone, self.widths
         floats = getattr(torch, dtype)
-        record = observe_module(answer, sizes, inputs, seed, floats, *how)
+        record = observing.observe_module(answer, sizes, inputs, seed, floats, *how)
         return record | {"built": isinstance(answer, nn.Module)}
 
     def judge(
@@ -261,7 +243,7 @@ class ModuleCheck(Check):
         floats = getattr(torch, dtype)
         inputs = [x.to(floats) if x.is_floating_point() else x for x in inputs]
         parts = self._parts(case, record)
-        if unrepeated(record):
+        if functions.unrepeated(record):
             return found(_CHANGING)
         output = record["output"]
         place = self._place_of_fitting(output, parts, sizes, *inputs)
@@ -287,7 +269,7 @@ class ModuleCheck(Check):
             finding = self._unreadable(parts, sizes)
         finding = (
             finding
-            or batch_finding(output, record["alone"], len(inputs[0]))
+            or functions.batch_finding(output, record["alone"], len(inputs[0]))
             or difference(
                 output, self._expected(readings[0], sizes, *inputs), self.shape
             )
@@ -448,8 +430,8 @@ class ModuleCheck(Check):
             return self.reference(weights, sizes, *inputs)
 
         with torch.no_grad():
-            expected = observe_call(reference, inputs, range(len(inputs)))
-        expected |= observe_gradients(reference, inputs, learned)
+            expected = observing.observe_call(reference, inputs, range(len(inputs)))
+        expected |= observing.observe_gradients(reference, inputs, learned)
         right = expected["output"]
         finding = difference(record["output"], right, self.shape)
         if finding is not None:  # dtype
@@ -457,7 +439,9 @@ class ModuleCheck(Check):
         if record["changes itself"]:
             return found("changes its weights")
         return (
-            behind_output(record, expected, inputs, self.shape, changing=_CHANGING)
+            functions.behind_output(
+                record, expected, inputs, self.shape, changing=_CHANGING
+            )
             or _in_training(record, right)
             or _unused(record)
             or _frozen(record)
@@ -557,15 +541,15 @@ _MAY_COME_OF_SIZES = {
 def _in_training(record: Record, right: Tensor) -> Finding | None:
     """Return what is wrong in training mode alone."""
     output = record["training"]
-    if raises(output):
+    if functions.raises(output):
         return found("raises | in training", raises=output["raises"])
-    if difference(output, repeated(right)) is None:
+    if difference(output, observing.repeated(right)) is None:
         return None
     if not same(output, record["training again"]):
         if record["drops"]:
             return found("dropout", rate=record["drops"][0])
         return found("random in training")
-    mixed = batch_finding(output, record["training alone"])
+    mixed = functions.batch_finding(output, record["training alone"])
     return found("wrong in training" if mixed is None else "batch in training")
 
 
@@ -602,11 +586,13 @@ def _other_gradient(
         if gradient is None:
             return found("unused", name=part.name)
         if got.shape != gradient.shape or got.dtype != gradient.dtype:
-            return wrong_gradient(got)
+            return functions.wrong_gradient(got)
         given.append(got.flatten())
         right.append(gradient.flatten())
     together = torch.cat(given)
-    return None if same(together, torch.cat(right)) else wrong_gradient(together)
+    return (
+        None if same(together, torch.cat(right)) else functions.wrong_gradient(together)
+    )
 
 
 def _others(parts: list[Part], package: nn.Module) -> Finding:
@@ -615,7 +601,7 @@ def _others(parts: list[Part], package: nn.Module) -> Finding:
     Those that are most alike are paired first: by name, by kind of layer, by shape.
     """
     more = [(part.name, part.value, part.kind) for part in parts]
-    named, kinds = package.named_parameters(), kinds_of(package)
+    named, kinds = package.named_parameters(), observing.kinds_of(package)
     left = [(name, p, kind) for (name, p), kind in zip(named, kinds, strict=True)]
     for alike in (
         lambda name, value, kind: (name, value.shape),

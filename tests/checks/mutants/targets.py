@@ -101,11 +101,14 @@ def _code_of_check(name):
 @functools.cache
 def _imports(path):
     """Return the files of the checks that a file imports."""
-    return [
-        ROOT / (node.module.replace(".", "/") + ".py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("vit_check")
-    ]
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        module = str(getattr(node, "module", ""))
+        if module.startswith("vit_check"):
+            place = ROOT / module.replace(".", "/")
+            names = [name.name for name in node.names] if place.is_dir() else [""]
+            found += [(place / name).with_suffix(".py") for name in names]
+    return found
 
 
 @functools.cache

@@ -12,21 +12,11 @@ from vit_check.chapters.multi_head_attention.multi_head_attention import (
     multi_head_attention,
     several_heads,
 )
+from vit_check.engine import reading
 from vit_check.engine.drawing import Answer, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
-from vit_check.engine.reading import (
-    Linear,
-    Part,
-    Sizes,
-    Weights,
-    attention_readings,
-    layer_norms,
-    linears,
-    sides,
-    within,
-    without_norms,
-)
+from vit_check.engine.reading import Linear, Part, Sizes, Weights
 from vit_check.engine.verdict import Finding
 from vit_steps.encoder import EncoderBlock
 
@@ -83,7 +73,7 @@ def pre_norm_block(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
     return wired(
         x,
         norm("norm1"),
-        partial(several_heads, within(weights, "attn."), sizes),
+        partial(several_heads, reading.within(weights, "attn."), sizes),
         norm("norm2"),
         partial(two_layers, weights, sizes),
     )
@@ -123,7 +113,7 @@ def attention_maps(parts: list[Part], D: int, h: int, M: int) -> list[Linear]:
     widths = {D, 2 * D, 3 * D, D // h, 3 * D // h} - {M}
     if any(p.value.shape == (4, D, D) for p in parts):
         widths.add(4 * D)
-    return [m for m in linears(parts, D) if m.outs in widths]
+    return [m for m in reading.linears(parts, D) if m.outs in widths]
 
 
 def block_weights(
@@ -143,23 +133,23 @@ def hidden_dim(sizes: Sizes) -> int:
 
 def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     D, h, M = sizes["embed_dim"], sizes["num_heads"], hidden_dim(sizes)
-    norms = layer_norms(parts, D)
+    norms = reading.layer_norms(parts, D)
     if len(norms) != 2:
         return
-    parts = without_norms(parts, D)
+    parts = reading.without_norms(parts, D)
     maps, mlps = attention_maps(parts, D, h, M), list(mlp_readings(parts, D, M))
     from_heads = maps_from_heads(parts, D, h)
     # The usual readings of attention come first. If neither norm is called, either may
     # be the first one.
     for ordered, pair in itertools.product((True, False), (norms, norms[::-1])):
-        for attention in attention_readings(maps, D, h, ordered, from_heads):
+        for attention in reading.attention_readings(maps, D, h, ordered, from_heads):
             for (layers,) in mlps:
                 yield block_weights(pair, attention, layers)
 
 
 def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
     of_mlp = {sizes["embed_dim"], hidden_dim(sizes)}
-    others = [part for part in parts if sides(part) != of_mlp]
+    others = [part for part in parts if reading.sides(part) != of_mlp]
     assert multi_head_attention.lacking is not None
     return multi_head_attention.lacking(others, sizes)
 

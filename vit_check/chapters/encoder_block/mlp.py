@@ -4,18 +4,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from vit_check.chapters.multi_head_attention.multi_head_attention import OF_NORM
+from vit_check.engine import reading
 from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck
-from vit_check.engine.reading import (
-    Linear,
-    Part,
-    Sizes,
-    Weights,
-    is_vector,
-    layer_norms,
-    linears,
-    sides,
-)
+from vit_check.engine.reading import Linear, Part, Sizes, Weights
 from vit_steps.encoder import MLP
 
 
@@ -63,13 +55,13 @@ def mlp_readings(
     parts: list[Part], D: int, M: int, depth: int = 1
 ) -> Iterator[list[tuple[Linear, Linear]]]:
     """Yield each way to read linear maps as the two layers of ``depth`` MLPs."""
-    matrices = [p for p in parts if p.kind != "table" and sides(p) == {D, M}]
-    vectors = [p for p in parts if is_vector(p)]
+    matrices = [p for p in parts if p.kind != "table" and reading.sides(p) == {D, M}]
+    vectors = [p for p in parts if reading.is_vector(p)]
     if len(matrices) != 2 * depth:
         return
     for first in (0, 1):  # a matrix that is in no layer may fit both ways
         pairs = [
-            (linears([a, *vectors], D), linears([b, *vectors], M))
+            (reading.linears([a, *vectors], D), reading.linears([b, *vectors], M))
             for a, b in zip(matrices[first::2], matrices[1 - first :: 2], strict=True)
         ]
         found = [(into[0], back[0]) for into, back in pairs if into and back]
@@ -79,11 +71,11 @@ def mlp_readings(
 
 def _mlp_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     D, M = sizes["embed_dim"], sizes["hidden_dim"]
-    if any(sides(part) == {M} for part in parts):
+    if any(reading.sides(part) == {M} for part in parts):
         return
     for ((fc1, fc2),) in mlp_readings(parts, D, M):
         weights = fc1.named("mlp.fc1") | fc2.named("mlp.fc2")
-        for weight, bias in layer_norms(parts, D)[:1]:
+        for weight, bias in reading.layer_norms(parts, D)[:1]:
             weights |= zip(OF_NORM, (weight.value, bias.value), strict=True)
         yield weights
 

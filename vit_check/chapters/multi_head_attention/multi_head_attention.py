@@ -5,17 +5,10 @@ from typing import Any
 
 from torch import Generator, Tensor
 
+from vit_check.engine import reading
 from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck
-from vit_check.engine.reading import (
-    Linear,
-    Part,
-    Sizes,
-    Weights,
-    attention_readings,
-    layer_norms,
-    linears,
-)
+from vit_check.engine.reading import Linear, Part, Sizes, Weights
 from vit_check.engine.verdict import Finding
 from vit_steps.attention import MultiHeadAttention
 
@@ -34,10 +27,14 @@ def several_heads(weights: Weights, sizes: Sizes, x: Tensor) -> Any:
 
 def _readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     D = sizes["embed_dim"]
-    inside = [(weight.value, bias.value) for weight, bias in layer_norms(parts, D)]
+    inside = [
+        (weight.value, bias.value) for weight, bias in reading.layer_norms(parts, D)
+    ]
     h = sizes["num_heads"]
     from_heads = maps_from_heads(parts, D, h)
-    for weights in attention_readings(linears(parts, D), D, h, from_heads=from_heads):
+    for weights in reading.attention_readings(
+        reading.linears(parts, D), D, h, from_heads=from_heads
+    ):
         if inside:
             weights |= zip(OF_NORM, inside[0], strict=True)
         yield weights
@@ -49,7 +46,7 @@ def maps_from_heads(parts: list[Part], D: int, h: int) -> list[Linear]:
     If none of these has a bias, one beside them belongs to their sum.
     """
     layers = [p for p in parts if p.kind in ("linear", "norm")]
-    found = [m for m in linears(layers, D // h) if m.outs == D] if h > 1 else []
+    found = [m for m in reading.linears(layers, D // h) if m.outs == D] if h > 1 else []
     names = [p.name for p in layers if tuple(p.value.shape) == (D, D // h)]
     beside = [p for p in parts if p.kind == "own" and p.value.numel() == D]
     beside = [p for p in beside if all(name.startswith(p.owner) for name in names)]
@@ -60,7 +57,7 @@ def maps_from_heads(parts: list[Part], D: int, h: int) -> list[Linear]:
 
 def _attention_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
     D, h = sizes["embed_dim"], sizes["num_heads"]
-    maps = linears(parts, D)
+    maps = reading.linears(parts, D)
     numbers = sum(m.weight.numel() for m in maps)
     if numbers == 3 * D * D:
         return Finding(
