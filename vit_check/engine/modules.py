@@ -6,7 +6,7 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -461,7 +461,7 @@ class ModuleCheck(Check):
                 return found("not initialised", name=part.name)
         if self.initial is None:
             return None
-        built = [part.as_built() for part in parts]
+        built = [replace(p, value=p.initial.to(p.value.dtype)) for p in parts]
         reading = next(itertools.islice(self.reading(built, sizes), place, None))
         return self.initial(reading, sizes)
 

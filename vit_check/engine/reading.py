@@ -44,10 +44,6 @@ class Part:
     def owner(self) -> str:
         return self.name.rpartition(".")[0]
 
-    def as_built(self) -> "Part":
-        """Return the same part with the values that it was built with."""
-        return replace(self, value=self.initial.to(self.value.dtype))
-
 
 def parts_of(record: dict[str, Any], values: Sequence[Tensor]) -> list[Part]:
     """Return the parts of an observed module, in the order of their first use.

@@ -9,7 +9,7 @@ join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)
   *(float32(*shape) for shape in ((6, 6), (6,)) * 3)
   *(float64(*shape) for shape in ((5, 5), (5,)) * 3)
   *(bfloat16(*shape) for shape in ((4, 4), (4,)) * 3)
-biases in another order: [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
+biases in another order: parts[1::2] -> (parts[3], parts[1], parts[5])
     weight and bias are joined in two different orders: a row of the matrix then gets
     the bias of another one
 rows interleaved: torch.cat -> (lambda parts: torch.stack(parts, 1).flatten(0, 1))
@@ -32,14 +32,6 @@ biases of zero: torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
 
 
 @checked_by(TABLE, shape="(3D, D)", gradients=False)
-def join_qkv(
-    q_weight: Tensor,
-    q_bias: Tensor,
-    k_weight: Tensor,
-    k_bias: Tensor,
-    v_weight: Tensor,
-    v_bias: Tensor,
-) -> tuple[Tensor, Tensor]:
-    weights = [q_weight, k_weight, v_weight]
-    biases = [q_bias, k_bias, v_bias]
+def join_qkv(*parts: Tensor) -> tuple[Tensor, Tensor]:
+    weights, biases = parts[::2], parts[1::2]
     return torch.cat(weights), torch.cat(biases)
