@@ -24,9 +24,6 @@ from vit_check.engine.watching import in_words
 
 Record = dict[str, Any]
 
-META = "Tensor on the device meta, which holds no numbers"
-
-
 DEEPEST = 4  # levels of nested lists that are converted
 
 
@@ -62,7 +59,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 def _of_no_plain_numbers(tensor: Tensor) -> str | None:
     """Return the kind of a tensor that cannot be compared number by number."""
     if tensor.is_meta:
-        return META
+        return "Tensor on the device meta, which holds no numbers"
     if tensor.is_nested:
         return "nested tensor"
     if tensor.layout is not torch.strided:

@@ -35,11 +35,7 @@ _NORMS = ["blocks.0.norm1.weight", "blocks.0.norm2.weight"]
 
 
 def _load_them(
-    load: Answer,
-    case: str,
-    missing: list[str],
-    shapes: dict[str, tuple[int, ...]],
-    tensors: list[Tensor],
+    load: Answer, case: str, missing: list[str], shapes: dict[str, Any], tensors: Any
 ) -> Any:
     """Load weights of which some are missing, and some unexpected or misshapen."""
     model = _tiny_model()

@@ -112,12 +112,7 @@ answers averaged first: (answers, -> ([sum(answers) / 2] * 2,
 
 @checked_by(TABLE, gradients=False, scenario=_two_steps)
 def distillation_step(
-    student: Any,
-    teacher: Any,
-    optimizer: Any,
-    augment: Any,
-    images: Tensor,
-    labels: Tensor,
+    student: Any, teacher: Any, optimizer: Any, augment: Any, images: Any, labels: Any
 ) -> Tensor:
     student.train()
     teacher.eval()
