@@ -41,15 +41,11 @@ class Cell:
 def _asked_in(source: str) -> Iterator[tuple[str, str]]:
     for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.Call(func=ast.Attribute(ast.Name("check"), "answers")):
-                for given in node.keywords:
-                    yield given.arg or "", _variable(given.value)
-            case ast.Call(
-                func=ast.Attribute(ast.Name("check"), "answer"),
-                args=[ast.Constant(str(name)), value],
-            ):
-                yield name, _variable(value)
-            case ast.Call(func=ast.Attribute(ast.Name("check"), name), args=[value]):
+            case ast.Call(ast.Attribute(ast.Name("check"), "answers"), _, given):
+                yield from ((each.arg or "", _variable(each.value)) for each in given)
+            case ast.Call(ast.Attribute(ast.Name("check"), "answer"), [asked, value]):
+                yield ast.literal_eval(asked), _variable(value)
+            case ast.Call(ast.Attribute(ast.Name("check"), name), [value]):
                 yield name, _variable(value)
 
 

@@ -152,12 +152,12 @@ class Check:
     def record(self, answer: Any, case: Case) -> Record:
         """Return the record of an answer, or the trouble that prevented one."""
         if not callable(answer):
-            kind = type(answer).__name__
-            return _trouble("not callable", f"got {kind}, expected {self.signature}")
+            said = f"got {type(answer).__name__}, expected {self.signature}"
+            return {"trouble": ["not callable", said]}
         try:
             return watch(lambda: self.observe(answer, case))
         except Trouble as trouble:
-            return _trouble(trouble.mistake, self.about(answer) + trouble.sentence)
+            return {"trouble": [trouble.mistake, self.about(answer) + trouble.sentence]}
 
     def about(self, answer: Any) -> str:
         """Return the words that go in front of an error that this answer raised."""
@@ -180,7 +180,3 @@ class Check:
             answered: all cases with their records, where a check looks at them at once.
         """
         raise NotImplementedError
-
-
-def _trouble(mistake: str, sentence: str) -> Record:
-    return {"trouble": [mistake, sentence]}

@@ -5,25 +5,18 @@ import torch
 from torch import Tensor
 
 from vit_check.engine.functions import checked_by
+from vit_check.engine.observing import as_number
 
 
 def _rows_as_tensors(output: Any) -> Any:
     """Convert lists of numbers to tensors, and every tensor to double precision."""
+    if isinstance(output, Tensor):
+        return output.double()
     if not isinstance(output, tuple | list):
-        return output.double() if isinstance(output, Tensor) else output
-    return [
-        torch.tensor([float(number) for number in part], dtype=torch.float64)
-        if isinstance(part, tuple | list)
-        and all(isinstance(n, float | int) or _is_number(n) for n in part)
-        else part.double()
-        if isinstance(part, Tensor)
-        else part
-        for part in output
-    ]
-
-
-def _is_number(thing: Any) -> bool:
-    return isinstance(thing, Tensor) and thing.ndim == 0
+        return output
+    if all(isinstance(as_number(item), float | int) for item in output):
+        return torch.tensor([float(n) for n in output], dtype=torch.float64)
+    return [*map(_rows_as_tensors, output)]
 
 
 TABLE = """
