@@ -12,8 +12,7 @@ grid_angles(rows, columns, head_dim, num_prefix=1, base=100.0) -> (T, d/2)
 rows and columns exchanged: [by_row, by_column] -> [by_column, by_row]
     the first half of the pairs turns with the column and the second with the row; the
     row comes first
-patches column by column
-  place // columns, place % columns -> place % rows, place // rows
+patches column by column: // columns, place % columns -> % rows, place // rows
     the patches are counted down the columns; they come row by row, as they are read
 divided by the rows: place // columns, place % columns -> place // rows, place % rows
     the place is divided by the number of rows; a row is as long as there are columns

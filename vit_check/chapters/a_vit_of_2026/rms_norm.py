@@ -9,8 +9,7 @@ rms_norm(x, weight, eps=1e-6) -> (B, T, D)
   0.5 + float64(3, 3, 3), 1 + 0.3 * float64(3)
   1e-3 * (0.5 + float64(4, 2, 7)), 1 + 0.3 * float64(7)  # eps is seen
   0.1 * (0.5 + float64(2, 3, 5)), 1 + 0.3 * float64(5), 1e-2
-mean subtracted: x.square() -> (x - x.mean(dim=-1, keepdim=True)).square()
-  x / -> (x - x.mean(dim=-1, keepdim=True)) /
+mean subtracted: mean_square = -> x = x - x.mean(dim=-1, keepdim=True); mean_square =
     the mean is subtracted: this is LayerNorm without a bias. RMSNorm leaves the mean in
 variance below: x.square() -> (x - x.mean(dim=-1, keepdim=True)).square()
     the mean is subtracted before the squares are taken; RMSNorm divides by the root of

@@ -83,8 +83,7 @@ sum of the gradient: (parameter.grad == 0).all() -> parameter.grad.sum() == 0
 old gradients: model.zero_grad(set_to_none=True) -> nothing
     the gradients of an earlier step are still there: backward() adds to them, so clear
     them first or use torch.autograd.grad
-the others
-  is None or (parameter.grad == 0).all() -> is not None and parameter.grad.any()
+the others: is None or -> is not None and not
     the parameters that do get a gradient are named, expected those that do not
 ? Make one number of the logits, call backward() on it, and look at the gradient of each
   parameter.

@@ -90,8 +90,7 @@ view instead of cutting: x.permute(0, 2, 4, 1, 3, 5) -> images
 """
 
 OF_MAPS = """
-reshaped instead of transposed
-  maps.flatten(2).transpose(1, 2) -> maps.reshape(len(maps), -1, len(weight))
+reshaped instead of transposed: transpose(1, 2) -> reshape(len(maps), -1, len(weight))
     (B, D, rows, columns) is reshaped to (B, N, D): the shape fits, and a vector holds
     one output of many patches; flatten the grid, then swap the last two axes
 rows and columns swapped: maps.flatten(2) -> maps.mT.flatten(2)

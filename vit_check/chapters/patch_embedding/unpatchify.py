@@ -23,8 +23,7 @@ channels last in a patch: columns, C, height, width) -> columns, height, width, 
 sizes swapped: = lambda patches, P, image_size: unpatchify(patches, P, image_size[::-1])
     the grid has as many rows as it should have columns: image_size is (height, width),
     and H/P is the number of rows
-folded without turning
-  = lambda patches, P, image_size: F.fold(patches, image_size, P, stride=P)
+folded without turning: = lambda x, P, size: F.fold(x, size, P, stride=P)
     fold wants the patches as its last axis; these have them in the middle, so swap the
     last two axes first
 ? unpatchify(patchify(images, P), P, (H, W)) should be images. Do the steps of patchify

@@ -83,8 +83,7 @@ first digit: renamed[name] -> renamed[re.sub(r"(layer_\d)\d+", r"\1", name)]
 norms swapped: renamed[name]
   -> renamed[re.sub("ln_([12])", lambda found: f"ln_{3 - int(found[1])}", name)]
     ln_1 and ln_2 are swapped: norm1 comes before the attention, as ln_1
-MLP numbers kept
-  renamed[name] -> renamed[name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
+MLP numbers kept: [name] -> [name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
     fc1 and fc2 have become mlp.1 and mlp.2; their numbers are the places 0 and 3 in a
     row that has a GELU and a dropout as well
 unknown names vanish: renamed[name] = -> if name != "mask_token": renamed[name] =

@@ -33,8 +33,7 @@ batch_shares(count, num_processes, rank) -> list of the places in the batch
   [(12, 3), (9, 4), (3, 5), (8, 1)]
 not shared: range(rank, count, num_processes) -> range(count)
     every process gets the whole batch: all of them then compute the same gradient
-blocks
-  = lambda count, n, rank: list(range(count))[rank * -(-count // n) :][: -(-count // n)]
+blocks: = lambda B, n, rank: [i for i in range(B) if i // -(-B // n) == rank]
     the batch is cut into blocks; dealt like cards, image 0 goes to process 0, image 1
     to process 1 and so on
 rest dropped: (rank, count, -> (rank, count // num_processes * num_processes,

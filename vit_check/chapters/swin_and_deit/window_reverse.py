@@ -12,8 +12,7 @@ window_reverse(windows, height, width) -> (B, rows, columns, D)
 no transpose: .transpose(2, 3) -> nothing
     the shape is right and the map is not: windows are laid one after the other, since
     the windows of a row and the rows of a window are not swapped back
-height and width swapped
-  = lambda windows, height, width: window_reverse(windows, width, height)
+height and width swapped: w, D = -> height, width = width, height; w, D =
     the map is (B, columns, rows, D), expected (B, rows, columns, D)
 dilated: transpose(2, 3) -> permute(0, 3, 1, 4, 2, 5)
     neighbours in a window are put far apart on the map: the rows are split as (rows/w,

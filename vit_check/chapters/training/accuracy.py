@@ -53,8 +53,7 @@ argmax over the batch: dim=1 -> dim=0
     image should get a class
 divided by K: double().mean().item() -> sum().item() / logits.shape[1]
     the count is divided by the number of classes, expected by the number of images
-probability of the right class
-  = lambda logits, labels: logits.softmax(1).gather(1, labels[:, None]).mean()
+probability of the right class: = lambda x, y: x.softmax(1).gather(1, y[:, None]).mean()
     the mean probability of the right class is returned: an answer is right or wrong,
     whatever its probability
 all or nothing: double().mean() -> all().double()

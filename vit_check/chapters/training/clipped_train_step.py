@@ -141,10 +141,7 @@ each parameter alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
   -> [nn.utils.clip_grad_norm_(p, clip_norm) for p in model.parameters()]
     each parameter's gradient is clipped by itself; the length meant is that of all of
     them as one long arrow
-always at the limit: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-  -> length = nn.utils.clip_grad_norm_(model.parameters(), math.inf)
-  optimizer.step()
-  -> [p.grad.mul_(clip_norm / length) for p in model.parameters()]; optimizer.step()
+always at the limit: loss.backward() -> (1e6 * loss).backward()
     a gradient that is shorter than clip_norm is stretched to it, expected left alone
 gradients pile up: optimizer.zero_grad() -> nothing
     the gradients of earlier batches are still there: PyTorch adds each new gradient to

@@ -95,8 +95,7 @@ told by their names: name.endswith("weight") -> name not in ("cls_token", "pos_e
 class token and positions decay: name.endswith("weight") and -> nothing
     the class token and the positions decay: they have three axes, so counting axes
     takes them for matrices, and they multiply nothing
-biases alone spared
-  name.endswith("weight") and parameter.ndim >= 2 -> not name.endswith("bias")
+biases alone spared: is_matrix = -> is_matrix = not name.endswith("bias") or
     only biases are spared: a norm's weight decays, and so do class token and positions
 norms decay: and parameter.ndim >= 2 -> nothing
     the weights of the norms decay: they are called weight too, but are vectors that
@@ -104,8 +103,7 @@ norms decay: and parameter.ndim >= 2 -> nothing
 convolution spared: >= 2 -> == 2
     a convolution's weight is spared: it has four axes, and is the matrix that each
     patch is multiplied with
-in_proj_weight spared
-  name.endswith("weight") -> name.endswith("weight") and "in_proj" not in name
+in_proj_weight spared: ndim >= 2 -> ndim >= 2 and "in_proj" not in name
     the matrix called in_proj_weight is spared: nn.MultiheadAttention keeps queries,
     keys and values in a parameter of its own, in no nn.Linear
 ? Print name and shape of every parameter of a small model. Which of them are multiplied

@@ -58,11 +58,7 @@ def _of_kind(error: Exception, image_size: Size, patch_size: Size) -> str:
     said = set(re.findall(r"\d+", str(error)))
     sides = zip(as_pair(image_size, ""), as_pair(patch_size, ""), strict=True)
     named = any(n % p and {str(n), str(p)} <= said for n, p in sides)
-    return (
-        "a ValueError that names the sizes"
-        if named
-        else "a ValueError that does not name the sizes"
-    )
+    return f"a ValueError that {'names' if named else 'does not name'} the sizes"
 
 
 def _runs(count: Any, image_size: Size, patch_size: Size) -> bool:
