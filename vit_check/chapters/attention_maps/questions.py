@@ -1,3 +1,5 @@
+import math
+
 import torch
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
@@ -7,8 +9,7 @@ BLOCKS = ("block 0", "block 1", "block 2", "block 3")
 
 
 def patches() -> int:
-    rows, columns = patch_grid((48, 32), 8)
-    return rows * columns
+    return math.prod(patch_grid((48, 32), 8))
 
 
 def rollout() -> torch.Tensor:

@@ -50,11 +50,6 @@ def misses(given: Any, before: Tensor, after: Tensor) -> bool:
     return not torch.allclose(moved, after, atol=1e-4)
 
 
-def read_from(number: int, old: int = 49, new: int = 100) -> tuple[int, int]:
-    middle = (number + 0.5) * old / new - 0.5
-    return divmod(round(middle), 7)
-
-
 QUESTIONS = """
 banner_tokens_shape: the shape of the tokens of 10 images of 96×160, patches of 16, D =
     48
@@ -164,7 +159,7 @@ positions_for_larger_images: four shares of images that are classified rightly
     40), larger).
 left_edge_reads_from: the (row, column) of the old grid that new patch (5, 0) gets its
     position from
-  = read_from(50)
+  = divmod(round((50 + 0.5) * 49 / 100 - 0.5), 7)
   (3, 0): that would be right for a picture; along the line it comes elsewhere
   (5, 0): that is its place in the new grid
   (7, 0): the line is shrunk: place 50 of 100 is in the middle of 49

@@ -1,5 +1,4 @@
 import torch
-from torch.nn import functional as F
 
 from vit_steps.encoder import EncoderBlock
 
@@ -20,7 +19,6 @@ def tokens_that_change() -> list[int]:
 
 
 BRANCHES = [f"{part} {block}" for block in range(4) for part in ("attention", "MLP")]
-
 
 QUESTIONS = """
 norms_of_two_numbers: three lists of two numbers each
