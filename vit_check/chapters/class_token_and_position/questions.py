@@ -9,14 +9,6 @@ from vit_steps.cost import token_count
 BANNER, PATCH, BATCH, D = (96, 160), 16, 10, 48
 N = token_count(BANNER, PATCH)
 SEATS = 8  # images in each batch that the faulty positions are trained with
-
-
-def clocks_at(places: Tensor, speeds: Tensor) -> Tensor:
-    """Return sine and cosine of each clock: (places,) -> (places, 2·clocks)."""
-    angles = places.double()[:, None] * speeds  # (places, clocks)
-    return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
-
-
 SPEEDS = torch.tensor([1.0, 0.01], dtype=torch.float64)
 
 
@@ -41,7 +33,8 @@ def no_matrix(given: Any) -> str | None:
     return None if right else f"has shape {tuple(matrix.shape)}, expected (4, 4)"
 
 
-CLOCKS = clocks_at(torch.arange(40), SPEEDS)  # (40, 4)
+ANGLES = torch.arange(40).double()[:, None] * SPEEDS  # (40, 2), of both clocks
+CLOCKS = torch.stack([ANGLES.sin(), ANGLES.cos()], dim=2).flatten(1)  # (40, 4)
 
 
 def misses(given: Any, before: Tensor, after: Tensor) -> bool:
