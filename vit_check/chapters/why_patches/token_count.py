@@ -12,22 +12,23 @@ def _count_or_refuse(
     count: Any, image_size: Size, patch_size: Size, by_what: bool = False
 ) -> Any:
     """Return the count or, if patches do not fit, that it is refused, and how."""
-    fits = _runs(right_count, image_size, patch_size)
+    fits = _runs(right_count, (image_size, patch_size))
     try:
         found = count(image_size, patch_size)
     except (ValueError, AssertionError) as error:
-        if fits and _refuses_sides_swapped(count):
+        swapped = ((12, 18), (6, 4)), ((12, 18), (4, 6))
+        if fits and _runs(count, swapped[0]) and not _runs(count, swapped[1]):
             return "refuses what fits, and takes it with the patch's sides swapped"
-        if fits or (by_what and not _runs(count, 12, 4)):
+        if fits or (by_what and not _runs(count, (12, 4))):
             raise
         return _of_kind(error, image_size, patch_size) if by_what else "a ValueError"
     except TypeError:
-        if _runs(count, 12, 4) and _runs(count, (12, 12), (4, 4)):
+        if _runs(count, (12, 4), ((12, 12), (4, 4))):
             return "takes two ints or two pairs"
         ints = isinstance(image_size, int) and isinstance(patch_size, int)
-        if ints and _runs(count, (12, 12), (4, 4)):
+        if ints and _runs(count, ((12, 12), (4, 4))):
             return "takes no ints"
-        if not ints and _runs(count, 12, 4):
+        if not ints and _runs(count, (12, 4)):
             return "takes no pairs"
         raise
     except Exception as error:
@@ -38,18 +39,9 @@ def _count_or_refuse(
         return found
     if not _is_count(found):
         return "no error"
-    if _refuses_both_sides_alone(count):
+    if _runs(count, ((13, 16), 4), ((12, 17), 4)) and not _runs(count, ((13, 17), 4)):
         return "a ValueError where neither side fits, and none where one does not"
     return found
-
-
-def _refuses_sides_swapped(count: Any) -> bool:
-    return _runs(count, (12, 18), (6, 4)) and not _runs(count, (12, 18), (4, 6))
-
-
-def _refuses_both_sides_alone(count: Any) -> bool:
-    one = _runs(count, (13, 16), 4) and _runs(count, (12, 17), 4)
-    return one and not _runs(count, (13, 17), 4)
 
 
 def _of_kind(error: Exception, image_size: Size, patch_size: Size) -> str:
@@ -61,9 +53,11 @@ def _of_kind(error: Exception, image_size: Size, patch_size: Size) -> str:
     return f"a ValueError that {'names' if named else 'does not name'} the sizes"
 
 
-def _runs(count: Any, image_size: Size, patch_size: Size) -> bool:
+def _runs(count: Any, *calls: tuple[Size, Size]) -> bool:
+    """Return whether nothing is raised for any of these sizes of image and patch."""
     try:
-        count(image_size, patch_size)
+        for sizes in calls:
+            count(*sizes)
     except Exception:
         return False
     return True
