@@ -6,6 +6,7 @@
 import ast
 import difflib
 import json
+import symtable
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,14 +28,9 @@ class Cell:
     @cached_property
     def defines(self) -> frozenset[str]:
         """The names of functions, classes and values at the top of the cell."""
-        names = set()
-        for line in ast.parse(self.source).body:
-            if isinstance(line, ast.FunctionDef | ast.ClassDef):
-                names.add(line.name)
-            elif isinstance(line, ast.Assign):
-                targets = [ast.walk(target) for target in line.targets]
-                names |= {n.id for t in targets for n in t if isinstance(n, ast.Name)}
-        return frozenset(names)
+        names = symtable.symtable(self.source, "cell", "exec").get_symbols()
+        own = (n for n in names if n.is_assigned() and not n.is_imported())
+        return frozenset(name.get_name() for name in own)
 
     @cached_property
     def asked(self) -> list[tuple[str, str]]:
@@ -45,15 +41,11 @@ class Cell:
 def _asked_in(source: str) -> Iterator[tuple[str, str]]:
     for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.Call(func=ast.Attribute(ast.Name("check"), "answers")):
-                for given in node.keywords:
-                    yield given.arg or "", _variable(given.value)
-            case ast.Call(
-                func=ast.Attribute(ast.Name("check"), "answer"),
-                args=[ast.Constant(str(name)), value],
-            ):
-                yield name, _variable(value)
-            case ast.Call(func=ast.Attribute(ast.Name("check"), name), args=[value]):
+            case ast.Call(ast.Attribute(ast.Name("check"), "answers"), _, given):
+                yield from ((each.arg or "", _variable(each.value)) for each in given)
+            case ast.Call(ast.Attribute(ast.Name("check"), "answer"), [asked, value]):
+                yield ast.literal_eval(asked), _variable(value)
+            case ast.Call(ast.Attribute(ast.Name("check"), name), [value]):
                 yield name, _variable(value)
 
 

@@ -14,12 +14,7 @@ TO_WRITE = "TO WRITE"  # marks each line that is to be replaced
 
 CHECK = '''from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def right_NAME(x: Tensor) -> Tensor:
-    raise NotImplementedError("TO WRITE: the right answer, one assignment a line")
-
+from vit_check.engine.functions import checked_by
 
 # TO WRITE: more cases and at least 5 mistakes, as vit_check/engine/table.py explains
 TABLE = """
@@ -30,7 +25,10 @@ NAME(x) -> TO WRITE: what comes out, with its shape
 ? TO WRITE: nearly the line itself
 """
 
-NAME = FunctionCheck(right_NAME, TABLE)
+
+@checked_by(TABLE)
+def NAME(x: Tensor) -> Tensor:
+    raise NotImplementedError("TO WRITE: the right answer, one assignment a line")
 '''
 
 ANSWERS = '''from tests.checks.answers import wrong_edits

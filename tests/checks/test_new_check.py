@@ -32,8 +32,8 @@ def test_a_new_check_says_what_is_to_be_written(root):
         del RIGHT["a_new_check"], WRONG["a_new_check"]
     left = left_to_write("a_new_check", root)
     assert len(left) == 8
-    start = "vit_check/chapters/training/a_new_check.py:7: "
-    assert left[0].startswith(start) and "TO WRITE: the right answer" in left[0]
+    start = "vit_check/chapters/training/a_new_check.py:5: "
+    assert left[0].startswith(start) and "TO WRITE: more cases" in left[0]
     assert left[-1].endswith("what no edit makes is a function under @wrong")
 
 

@@ -35,7 +35,7 @@ class Made(nn.Module):
         (Made, OWN),
         (patchify, "vit_steps.patch_embedding.patchify"),
         (torch.no_grad()(patchify), "vit_steps.patch_embedding.patchify"),
-        (check.split_heads.reference, f"{SPLIT}.split"),
+        (check.split_heads.reference, f"{SPLIT}.split_heads"),
         (nn.MultiheadAttention, "torch.nn.modules.activation.MultiheadAttention"),
         (torchvision.ops.MLP, "torchvision.ops.misc.MLP"),
         (F.softmax, "torch.nn.functional.softmax"),

@@ -1,9 +1,4 @@
-"""Asking a judge in another process, instead of judging here.
-
-A grader does not trust a notebook, because its code shares a process with the check and
-can change it. So the notebook's process only runs the answer, on inputs that the judge
-sends, and sends back the outputs.
-"""
+"""Asking a judge in another process instead of judging here, as ``judge`` explains."""
 
 import socket
 from collections.abc import Callable, Mapping

@@ -13,11 +13,12 @@ import torch
 from torch import Generator
 
 from vit_check.engine.asking import JUDGE, ask
+from vit_check.engine.findings import Trouble
 from vit_check.engine.observing import Record
 from vit_check.engine.origin import origin_of
 from vit_check.engine.said import note
 from vit_check.engine.verdict import CheckFailed, Finding, Mistake, Misused
-from vit_check.engine.watching import Trouble, one_thread, watch
+from vit_check.engine.watching import one_thread, watch
 
 SEED = 20101192
 
@@ -151,12 +152,12 @@ class Check:
     def record(self, answer: Any, case: Case) -> Record:
         """Return the record of an answer, or the trouble that prevented one."""
         if not callable(answer):
-            kind = type(answer).__name__
-            return _trouble("not callable", f"got {kind}, expected {self.signature}")
+            said = f"got {type(answer).__name__}, expected {self.signature}"
+            return {"trouble": ["not callable", said]}
         try:
             return watch(lambda: self.observe(answer, case))
         except Trouble as trouble:
-            return _trouble(trouble.mistake, self.about(answer) + trouble.sentence)
+            return {"trouble": [trouble.mistake, self.about(answer) + trouble.sentence]}
 
     def about(self, answer: Any) -> str:
         """Return the words that go in front of an error that this answer raised."""
@@ -179,7 +180,3 @@ class Check:
             answered: all cases with their records, where a check looks at them at once.
         """
         raise NotImplementedError
-
-
-def _trouble(mistake: str, sentence: str) -> Record:
-    return {"trouble": [mistake, sentence]}

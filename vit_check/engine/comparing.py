@@ -22,23 +22,14 @@ TOLERANCE = {
 def same(got: Any, expected: Any) -> bool:
     """Return whether two plain values are equal up to rounding."""
     if isinstance(expected, Tensor):
-        return (
-            isinstance(got, Tensor)
-            and got.shape == expected.shape
-            and bool(_close(got, expected).all())
-        )
+        alike = isinstance(got, Tensor) and got.shape == expected.shape
+        return alike and bool(_close(got, expected).all())
     if isinstance(expected, list):
-        return (
-            isinstance(got, list)
-            and len(got) == len(expected)
-            and all(map(same, got, expected))
-        )
+        alike = isinstance(got, list) and len(got) == len(expected)
+        return alike and all(map(same, got, expected))
     if isinstance(expected, dict):
-        return (
-            isinstance(got, dict)
-            and list(got) == list(expected)
-            and all(same(got[key], expected[key]) for key in expected)
-        )
+        alike = isinstance(got, dict) and list(got) == list(expected)
+        return alike and all(same(got[key], expected[key]) for key in expected)
     if isinstance(expected, float) and isinstance(got, float | int):
         return abs(got - expected) <= 1e-5 * max(1e-3, abs(expected))
     return type(got) is type(expected) and got == expected
@@ -118,17 +109,13 @@ def _tensor_difference(
 
 
 def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> Finding:
-    called = f", that is {shape}" if shape else ""
-    text = (
-        f"{what} has shape {tuple(got.shape)}, expected {tuple(expected.shape)}{called}"
-    )
+    text = f"{what} has shape {tuple(got.shape)}, expected {tuple(expected.shape)}"
+    text += f", that is {shape}" if shape else ""
     if _swapped(got, expected):
         return Finding("axes", f"{text}: the numbers are right, the axes swapped")
-    if (
-        got.numel() == expected.numel()
-        and _close(got.reshape(expected.shape), expected).all()
-    ):
-        return Finding("reshape", f"{text}: a reshape is missing at the end")
+    if got.numel() == expected.numel():
+        if _close(got.reshape(expected.shape), expected).all():
+            return Finding("reshape", f"{text}: a reshape is missing at the end")
     return Finding("shape", text)
 
 

@@ -26,11 +26,6 @@ def images_of(sizes: Mapping[str, Any], generator: Generator, many: int = 2) -> 
     return normal(generator, many, sizes["in_channels"], height, width)
 
 
-def whole_number(generator: Generator, low: int, high: int) -> int:
-    """Return a random whole number from ``low`` to ``high - 1``."""
-    return int(torch.randint(low, high, (), generator=generator))
-
-
 def drawing(generator: Generator) -> dict[str, Any]:
     """Return what draws in the cases of a table, by name."""
     dtypes = (torch.float32, torch.float64, torch.bfloat16)
@@ -42,5 +37,7 @@ def drawing(generator: Generator) -> dict[str, Any]:
     def below(number: int, *shape: int) -> Tensor:
         return torch.randint(number, shape, generator=generator)
 
-    whole = partial(whole_number, generator)
+    def whole(low: int, high: int) -> int:
+        return int(torch.randint(low, high, (), generator=generator))
+
     return found | {"below": below, "whole": whole, "generator": generator}

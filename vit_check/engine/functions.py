@@ -11,21 +11,13 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
+from vit_check.engine import observing
 from vit_check.engine.check import Answered, Case, Check
 from vit_check.engine.comparing import difference, is_telling, same
 from vit_check.engine.drawing import Answer
-from vit_check.engine.moved import Axes, misplaced
-from vit_check.engine.observing import (
-    Record,
-    copies,
-    observe_call,
-    observe_gradients,
-    other_numbers,
-    parameters_of,
-    plain,
-    shapes_in,
-    tensors_in,
-)
+from vit_check.engine.findings import found
+from vit_check.engine.moved import misplaced
+from vit_check.engine.observing import Record, copies, plain, shapes_in, tensors_in
 from vit_check.engine.table import hints_in, mistakes, parted
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed
@@ -54,8 +46,6 @@ class FunctionCheck(Check):
             ``scenario(function, *arguments)`` makes it, calls the function, and returns
             what is to be compared.
         normalize: brings an answer's output into the form of the reference's.
-        moves: the names of the axes, where an answer only moves numbers about: then it
-            is said which parts of an axis are exchanged, or where a number came from.
     """
 
     reference: Answer
@@ -69,7 +59,6 @@ class FunctionCheck(Check):
     gradients: bool = True
     scenario: Callable[..., Any] | None = None
     normalize: Callable[[Any], Any] | None = None
-    moves: Axes | None = None
 
     def __post_init__(self) -> None:
         self.head, rest = parted(self.table)
@@ -96,9 +85,9 @@ class FunctionCheck(Check):
 
     def observe(self, answer: Any, case: Case) -> Record:
         call = self._call(answer)
-        record = observe_call(call, case, self.batched)
+        record = observing.observe_call(call, case, self.batched)
         if self.gradients:
-            record |= observe_gradients(call, case)
+            record |= observing.observe_gradients(call, case)
         record["defaults"] = defaults_of(answer)
         return record | {"changed": with_other_numbers(call, case)}
 
@@ -112,14 +101,13 @@ class FunctionCheck(Check):
             return Finding(*record["trouble"])
         expected = self.observe(self.reference, case)
         if unrepeated(record):
-            return NOT_REPEATABLE
+            return found("not repeatable")
         output = record["output"]
         finding = difference(output, expected["output"], self.shape)
         if finding is not None:
             return (
                 self._known(case, output, expected["output"], answered)
-                or batch_mixed(record)
-                or self._built_in(case, record)
+                or batch_finding(output, record.get("alone"), self._batch(case))
                 or self._default(case, record)
                 or self._no_effect(case, record, finding)
                 or self._misplaced(case, output, expected["output"], finding)
@@ -128,28 +116,28 @@ class FunctionCheck(Check):
 
         def known() -> Finding | None:
             other = record["other"], expected["other"]
-            return self._known(other_numbers(case), *other, answered)
+            return self._known(observing.other_numbers(case), *other, answered)
 
-        return behind_output(record, expected, case, self.shape, NOT_REPEATABLE, known)
+        return behind_output(record, expected, case, self.shape, known)
 
-    def _built_in(self, case: Case, record: Record) -> Finding | None:
-        batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 0
-        return None if batch == 1 else batch_built_in(record, batch)
+    def _batch(self, case: Case) -> int:
+        return len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
 
     def _misplaced(
         self, case: Case, output: Any, right: Any, finding: Finding
     ) -> Finding | None:
-        if self.moves is None or finding.mistake not in ("values", "order", "axes"):
+        axes = self.head.moves
+        if axes is None or finding.mistake not in ("values", "order", "axes"):
             return None
         names = self._argument_names()
         given = dict(zip(names, map(plain, case), strict=False))
-        return misplaced(output, right, given, self.moves)
+        return misplaced(output, right, given, axes)
 
     def _names(self) -> list[str]:
-        """Return the names of a case's arguments: the scenario's, if there is one."""
-        if self.scenario is None:
-            return self._argument_names()
-        return [*inspect.signature(self.scenario).parameters][1:]
+        """Return the names of a case's arguments: the scenario's, if it names them."""
+        own = observing.parameters_of(self.scenario)[1:]
+        named = own and own[0].kind is not inspect.Parameter.VAR_POSITIONAL
+        return [p.name for p in own] if named else self._argument_names()
 
     def _default(self, case: Case, record: Record) -> Finding | None:
         """Return the argument whose default is wrong, if that explains everything."""
@@ -215,10 +203,8 @@ class FunctionCheck(Check):
             if "output" in record and (everywhere or _alike(case, other)):
                 with contextlib.suppress(Exception):
                     wrong = self._output(mistake.wrong, other)
-                    output, right = (
-                        record["output"],
-                        self._output(self.reference, other),
-                    )
+                    right = self._output(self.reference, other)
+                    output = record["output"]
                     shows = not (same(output, wrong) or same(wrong, right))
                     if shows and (everywhere or same(output, right)):
                         return False
@@ -259,9 +245,18 @@ class FunctionCheck(Check):
         return noting
 
 
+def checked_by(table: str, **options: Any) -> Callable[[Answer], FunctionCheck]:
+    """Make a right answer the check of its name.
+
+    Args:
+        **options: of ``FunctionCheck``.
+    """
+    return lambda right: FunctionCheck(right, table, **options)
+
+
 def defaults_of(answer: Any) -> dict[str, float]:
     """Return a function's defaults that are numbers, True or False, by name."""
-    parameters = parameters_of(answer)
+    parameters = observing.parameters_of(answer)
     return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
 
 
@@ -291,93 +286,55 @@ def _alike(value: Any, other: Any) -> bool:
     return type(value) is type(other)
 
 
-NOT_REPEATABLE = Finding(
-    "not repeatable",
-    "answers differently when called twice with the same input: something is drawn at "
-    "random, or kept from an earlier call",
-)
-
-RESULT_KEPT = Finding(
-    "result kept",
-    "gives other numbers of the same shapes the result that it gave the first ones: "
-    "is it kept from one call to the next?",
-)
-
-CHANGES_ITS_INPUT = Finding(
-    "changes its input",
-    "changes the tensor it is given, which its caller still needs: an operation with a "
-    "trailing underscore, += or an assignment to a slice works in place",
-)
-
-BATCH_MIXED = Finding(
-    "depends on the batch",
-    "gives a sample something else in a batch than alone: the samples of the batch are "
-    "mixed, or a size of the batch is built in",
-)
-
-
 def behind_output(
     record: Record,
     expected: Record,
     given: Sequence[Any],
     shape: str,
-    changing: Finding,
     known: Callable[[], Finding | None] = lambda: None,
+    changing: str = "not repeatable",
 ) -> Finding | None:
     """Return what else is wrong if the output is right: calls, batches, gradients.
 
     Args:
         expected: the record of the right answer.
         given: what both were called with.
-        changing: what is said if the same input gives another output.
         known: finds the mistake that explains the output for other numbers.
+        changing: what is found if the same input gives another output.
     """
     if difference(record["again"], expected["output"]) is not None:
-        return changing
+        return found(changing)
     right = expected.get("other")
     if right is not None and not raises(right):  # other numbers are allowed
         other = record["other"]
-        finding = _other_finding(other, right, shape)
+        if raises(other):
+            return known() or found("raises | other input", raises=other["raises"])
+        finding = difference(other, right, shape)
         if finding is not None:
-            kept = not raises(other) and same(other, record["output"])
-            return RESULT_KEPT if kept else known() or finding
-    if changes_its_input(given, record):
-        return CHANGES_ITS_INPUT
+            kept = same(other, record["output"])
+            return found("result kept") if kept else known() or finding
+    before_and_after = zip(map(plain, given), record["after"], strict=True)
+    if any(difference(after, before) for before, after in before_and_after):
+        return found("changes its input")
     if "alone" in expected:
         finding = alone_finding(record["alone"], expected["alone"], shape)
         if finding is not None:
             return finding
     if "gradient trouble" in record:
-        return cannot_be_trained(record)
+        return found("no gradient | raises", raises=record["gradient trouble"])
     gradients = record.get("gradients", []), expected.get("gradients", [])
     for got, right in zip(*gradients, strict=True):
         if right is not None and got is None:
-            return Finding(
-                "no gradient",
-                "lets no gradient through: .detach(), .data, .item(), no_grad() or a "
-                "detour through numpy or torch.tensor() cuts it off",
-            )
+            return found("no gradient")
         if right is not None and difference(got, right) is not None:
             return wrong_gradient(got)
     return None
-
-
-def _other_finding(other: Any, right: Any, shape: str) -> Finding | None:
-    if not raises(other):
-        return difference(other, right, shape)
-    said = f"is right for one input, and for another it {other['raises']}"
-    return Finding("raises", said)
 
 
 def unrepeated(record: Record) -> bool:
     """Return whether the same input gave other numbers, in the same shapes."""
     output, again = record["output"], record["again"]
     return not same(output, again) and same(shapes_in(output), shapes_in(again))
-
-
-def changes_its_input(inputs: Sequence[Any], record: Record) -> bool:
-    pairs = zip(inputs, record["after"], strict=True)
-    return any(difference(after, plain(before)) for before, after in pairs)
 
 
 def raises(output: Any) -> bool:
@@ -389,26 +346,22 @@ def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
     """Return what is wrong for one sample alone, if the batch's output was right."""
     finding = difference(alone, right, shape, "the output for one sample alone")
     axes, right_axes = ([*map(len, shapes_in(value))] for value in (alone, right))
-    return BATCH_MIXED if finding is not None and axes == right_axes else finding
+    mixed = finding is not None and axes == right_axes
+    return found("depends on the batch") if mixed else finding
 
 
-def batch_mixed(record: Record) -> Finding | None:
-    """Return a finding if a sample has another output in the batch than alone."""
-    together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
-    for output, one in zip(together, alone, strict=False):
-        if output.ndim and output[:1].shape == one.shape and not same(output[:1], one):
-            return BATCH_MIXED
-    return None
-
-
-def batch_built_in(record: Record, batch: int) -> Finding | None:
-    """Return a finding if one sample has as many outputs as the whole batch.
+def batch_finding(output: Any, alone: Any, batch: int = 1) -> Finding | None:
+    """Return a finding if a sample has another output in the batch than alone.
 
     Args:
-        batch: the number of samples in the whole batch.
+        batch: the number of samples; if it is above 1, it is also asked whether one
+            sample has as many outputs as the whole batch.
     """
-    together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
-    for output, one in zip(together, alone, strict=False):
+    pairs = [*zip(tensors_in(output), tensors_in(alone), strict=False)]
+    for output, one in pairs:
+        if output.ndim and output[:1].shape == one.shape and not same(output[:1], one):
+            return found("depends on the batch")
+    for output, one in pairs if batch > 1 else ():
         if output.ndim != one.ndim or one.ndim < 2 or len(output) != len(one):
             continue
         if len(one) > 1 or output.numel() > one.numel():
@@ -416,34 +369,12 @@ def batch_built_in(record: Record, batch: int) -> Finding | None:
             axes = zip(output.shape[1:], one.shape[1:], strict=True)
             if (batch, 1) in axes:  # the batch has become another axis
                 why = f"axis 0 is to be the batch, of {batch} and of 1"
-            return Finding(
-                "built in",
-                f"gives {tuple(output.shape)} for the whole batch and "
-                f"{tuple(one.shape)} for one sample alone: {why}",
-            )
+            shapes = {"shape": tuple(output.shape), "alone": tuple(one.shape)}
+            return found("built in | batch", why=why, **shapes)
     return None
-
-
-def cannot_be_trained(record: Record) -> Finding:
-    """Return the finding for an answer that raises once gradients are asked for."""
-    return Finding(
-        "no gradient",
-        "gives the right output but cannot be trained: with inputs that require a "
-        f"gradient it {record['gradient trouble']}",
-    )
 
 
 def wrong_gradient(gradient: Tensor) -> Finding:
     """Return what is wrong with a gradient that is not the right one."""
-    if not torch.isfinite(gradient).all():
-        return Finding(
-            "gradient not finite",
-            "has the right output but NaN or infinity in its gradient: it computes one "
-            "on the way and covers it up, and zero times NaN is NaN again",
-        )
-    return Finding(
-        "gradient",
-        "has the right output but another gradient than it should: .detach(), .data "
-        "and no_grad() cut a part of it off, and a clamp or a small number that is "
-        "added changes it",
-    )
+    finite = torch.isfinite(gradient).all()
+    return found("gradient" if finite else "gradient not finite")

@@ -6,7 +6,7 @@ import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -14,41 +14,24 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from vit_check.engine import functions, observing
 from vit_check.engine.check import RAISED, Answered, Case, Check
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.drawing import Answer
-from vit_check.engine.functions import (
-    FunctionCheck,
-    batch_built_in,
-    batch_mixed,
-    behind_output,
-    raises,
-    unrepeated,
-    wrong_gradient,
-)
-from vit_check.engine.observing import (
-    Record,
-    build,
-    drawn,
-    kinds_of,
-    observe_call,
-    observe_gradients,
-    observe_module,
-    parameters_of,
-    plain,
-    repeated,
-    tensors_in,
-)
+from vit_check.engine.findings import Trouble, found
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import Record, drawn, parameters_of, plain, tensors_in
 from vit_check.engine.reading import Part, Sizes, Weights, parts_of
 from vit_check.engine.table import Row, hints_in, mistakes, parted, rows
 from vit_check.engine.verdict import Finding, Mistake, Misused
-from vit_check.engine.watching import Trouble, listed, watch
+from vit_check.engine.watching import listed, watch
 
 # More than any answer has, so that the time for judging one is limited.
 MOST_PARAMETERS = 256  # tensors
 MOST_NUMBERS = 2**23  # in all parameters together
 MOST_READINGS = 5_000
 READ_AT_ONCE = 64
+_CHANGING = "not repeatable | module"
 AT_ONCE = 16  # with this many readings or more it is quicker to compute them at once
 
 
@@ -210,7 +193,7 @@ class ModuleCheck(Check):
         if len(needed) < len(self.sizes) and not any_number:
             return self
         try:  # it takes as many arguments as there are sizes: see what it makes of them
-            watch(lambda: build(answer, self.sizes))
+            watch(lambda: observing.build(answer, self.sizes))
         except Trouble:
             return self.function
         return self
@@ -237,20 +220,15 @@ class ModuleCheck(Check):
             return Finding(finding.mistake, sentence)
         if not right or finding.mistake not in _MAY_COME_OF_SIZES:
             return finding
-        said = finding.sentence
-        if finding.mistake in RAISED:
-            said = f"it {said}"
-        return Finding(
-            "built in",
-            f"is right when it is built with {listed(right[0])}, but not with "
-            f"{listed(case[0])}, so that a size must be built in: {said}",
-        )
+        it = "it " if finding.mistake in RAISED else ""
+        sizes = {"right": listed(right[0]), "sizes": listed(case[0])}
+        return found("built in | other sizes", sentence=it + finding.sentence, **sizes)
 
     def observe(self, answer: Any, case: Case) -> Record:
         sizes, inputs, seed, dtype = case
         how = self.normalize, self.output_alone, self.widths
         floats = getattr(torch, dtype)
-        record = observe_module(answer, sizes, inputs, seed, floats, *how)
+        record = observing.observe_module(answer, sizes, inputs, seed, floats, *how)
         return record | {"built": isinstance(answer, nn.Module)}
 
     def judge(
@@ -265,8 +243,8 @@ class ModuleCheck(Check):
         floats = getattr(torch, dtype)
         inputs = [x.to(floats) if x.is_floating_point() else x for x in inputs]
         parts = self._parts(case, record)
-        if unrepeated(record):
-            return NOT_REPEATABLE
+        if functions.unrepeated(record):
+            return found(_CHANGING)
         output = record["output"]
         place = self._place_of_fitting(output, parts, sizes, *inputs)
         if place is not None:
@@ -291,8 +269,7 @@ class ModuleCheck(Check):
             finding = self._unreadable(parts, sizes)
         finding = (
             finding
-            or batch_mixed(record)
-            or batch_built_in(record, len(inputs[0]))
+            or functions.batch_finding(output, record["alone"], len(inputs[0]))
             or difference(
                 output, self._expected(readings[0], sizes, *inputs), self.shape
             )
@@ -409,7 +386,7 @@ class ModuleCheck(Check):
     def _lacks(self, parts: list[Part], sizes: Sizes) -> Finding | None:
         """Return what is wrong with the parameters, unless their number is right."""
         if not parts:
-            return NOT_LEARNED
+            return found("not a parameter")
         if self.lacking is None or self._as_many_numbers(parts, sizes):
             return None
         return self.lacking(parts, sizes)
@@ -422,12 +399,7 @@ class ModuleCheck(Check):
     def _unreadable(self, parts: list[Part], sizes: Sizes) -> Finding:
         theirs = _shapes([(part.name, part.value) for part in parts])
         ours = _shapes([*self.package(sizes).named_parameters()])
-        return Finding(
-            "parameters",
-            f"has parameters that this check cannot read ({theirs}), so that it cannot "
-            f"tell whether they are used as they should be; it can read {ours}, by any "
-            "names",
-        )
+        return found("parameters | unreadable", theirs=theirs, ours=ours)
 
     def _with_sizes_said(
         self, finding: Finding, record: Record, sizes: Sizes
@@ -458,17 +430,18 @@ class ModuleCheck(Check):
             return self.reference(weights, sizes, *inputs)
 
         with torch.no_grad():
-            expected = observe_call(reference, inputs, range(len(inputs)))
-        expected |= observe_gradients(reference, inputs, learned)
+            expected = observing.observe_call(reference, inputs, range(len(inputs)))
+        expected |= observing.observe_gradients(reference, inputs, learned)
         right = expected["output"]
         finding = difference(record["output"], right, self.shape)
         if finding is not None:  # dtype
             return finding
         if record["changes itself"]:
-            said = "changes its own parameters when it is called"
-            return Finding("changes its weights", said)
+            return found("changes its weights")
         return (
-            behind_output(record, expected, inputs, self.shape, NOT_REPEATABLE)
+            functions.behind_output(
+                record, expected, inputs, self.shape, changing=_CHANGING
+            )
             or _in_training(record, right)
             or _unused(record)
             or _frozen(record)
@@ -485,14 +458,10 @@ class ModuleCheck(Check):
         """
         for part in parts:
             if not torch.isfinite(part.initial).all():
-                return Finding(
-                    "not initialised",
-                    f"starts with NaN or infinity in {part.name}: torch.empty leaves "
-                    "what happens to be in memory",
-                )
+                return found("not initialised", name=part.name)
         if self.initial is None:
             return None
-        built = [part.as_built() for part in parts]
+        built = [replace(p, value=p.initial.to(p.value.dtype)) for p in parts]
         reading = next(itertools.islice(self.reading(built, sizes), place, None))
         return self.initial(reading, sizes)
 
@@ -552,12 +521,12 @@ def _fitting(
 
 
 def _built_in_as(built_in: Mapping[str, float], sizes: Sizes) -> Finding:
-    asked_for = {name: sizes[name] for name in built_in}
-    are = "is" if len(built_in) == 1 else "are"
-    return Finding(
-        "built in",
-        f"{' and '.join(built_in)} {are} built in: asked for {listed(asked_for)}, it "
-        f"still has {listed(built_in)}",
+    return found(
+        "built in | sizes",
+        names=" and ".join(built_in),
+        are="is" if len(built_in) == 1 else "are",
+        sizes=listed({name: sizes[name] for name in built_in}),
+        built_in=listed(built_in),
     )
 
 
@@ -569,81 +538,36 @@ _MAY_COME_OF_SIZES = {
 }
 
 
-NOT_REPEATABLE = Finding(
-    "not repeatable",
-    "answers differently when called twice in eval mode: a dropout that does not "
-    "listen to eval(), a layer that is made anew in forward, or something kept from "
-    "an earlier call",
-)
-
-
 def _in_training(record: Record, right: Tensor) -> Finding | None:
     """Return what is wrong in training mode alone."""
     output = record["training"]
-    if raises(output):
-        said = f"is right in eval mode, and in training mode it {output['raises']}"
-        return Finding("raises", said)
-    if difference(output, repeated(right)) is None:
+    if functions.raises(output):
+        return found("raises | in training", raises=output["raises"])
+    if difference(output, observing.repeated(right)) is None:
         return None
     if not same(output, record["training again"]):
         if record["drops"]:
-            rate = record["drops"][0]
-            return Finding(
-                "dropout",
-                f"drops numbers in training mode ({rate}), where the task asks for no "
-                "dropout: leave it out, or make the rate an argument",
-            )
-        return Finding(
-            "random in training",
-            "puts out something else in each call in training mode: what drops numbers "
-            "or whole branches is on by default, where the task asks for none of it",
-        )
-    if batch_mixed({"output": output, "alone": record["training alone"]}) is not None:
-        return Finding(
-            "batch in training",
-            "is right in eval mode, and in training mode it gives a sample something "
-            "else in a batch than alone, as with statistics of the batch",
-        )
-    return Finding(
-        "wrong in training",
-        "is right in eval mode, and in training mode, where it is to do the same, it "
-        "puts out something else",
-    )
+            return found("dropout", rate=record["drops"][0])
+        return found("random in training")
+    mixed = functions.batch_finding(output, record["training alone"])
+    return found("wrong in training" if mixed is None else "batch in training")
 
 
 def _too_many(parameters: list[Tensor]) -> Finding | None:
     numbers = sum(parameter.numel() for parameter in parameters)
     if len(parameters) <= MOST_PARAMETERS and numbers <= MOST_NUMBERS:
         return None
-    return Finding(
-        "too many parameters",
-        f"has {len(parameters):,} parameters with {numbers:,} numbers in all, far more "
-        "than the task asks for",
-    )
+    return found("too many parameters", many=len(parameters), numbers=numbers)
 
 
 def _unused(record: Record) -> Finding | None:
     gradients = record["gradients of parameters"]
     named = zip(record["names"], gradients, strict=True)
-    return next((_takes_no_part(name) for name, g in named if g is None), None)
+    return next((found("unused", name=name) for name, g in named if g is None), None)
 
 
 def _frozen(record: Record) -> Finding | None:
-    for name in record["frozen"]:
-        return Finding(
-            "frozen",
-            f"has a parameter {name} that does not require a gradient, so that "
-            "training leaves it as it is",
-        )
-    return None
-
-
-def _takes_no_part(name: str) -> Finding:
-    return Finding(
-        "unused",
-        f"has a parameter {name} that takes no part in the output: its layer is made "
-        "but not called, or its gradient is cut off",
-    )
+    return found("frozen", name=record["frozen"][0]) if record["frozen"] else None
 
 
 def _other_gradient(
@@ -660,20 +584,15 @@ def _other_gradient(
     for part, gradient in zip(parts, expected, strict=True):
         got = by_name[part.name]
         if gradient is None:
-            return _takes_no_part(part.name)
+            return found("unused", name=part.name)
         if got.shape != gradient.shape or got.dtype != gradient.dtype:
-            return wrong_gradient(got)
+            return functions.wrong_gradient(got)
         given.append(got.flatten())
         right.append(gradient.flatten())
     together = torch.cat(given)
-    return None if same(together, torch.cat(right)) else wrong_gradient(together)
-
-
-NOT_LEARNED = Finding(
-    "not a parameter",
-    "has nothing to learn: a plain tensor or a buffer is no parameter, so no optimizer "
-    "finds it, and training leaves it as it is",
-)
+    return (
+        None if same(together, torch.cat(right)) else functions.wrong_gradient(together)
+    )
 
 
 def _others(parts: list[Part], package: nn.Module) -> Finding:
@@ -682,7 +601,7 @@ def _others(parts: list[Part], package: nn.Module) -> Finding:
     Those that are most alike are paired first: by name, by kind of layer, by shape.
     """
     more = [(part.name, part.value, part.kind) for part in parts]
-    named, kinds = package.named_parameters(), kinds_of(package)
+    named, kinds = package.named_parameters(), observing.kinds_of(package)
     left = [(name, p, kind) for (name, p), kind in zip(named, kinds, strict=True)]
     for alike in (
         lambda name, value, kind: (name, value.shape),
@@ -697,13 +616,8 @@ def _others(parts: list[Part], package: nn.Module) -> Finding:
                 more = [one for one in more if one is not own]
                 left = [one for one in left if one is not other]
     here, there = (_shapes([(n, v) for n, v, _ in some]) for some in (more, left))
-    if more and left:
-        said = f"has {here}, where {there} is expected, by any name"
-    elif more:
-        said = f"has more parameters than the task asks for: {here}"
-    else:
-        said = f"has no parameter such as {there}, by any name"
-    return Finding("parameters", said)
+    kind = "missing" if not more else "others" if left else "more"
+    return found(f"parameters | {kind}", more=here, left=there)
 
 
 def _shapes(parameters: Sequence[tuple[str, Tensor]]) -> str:
@@ -719,8 +633,7 @@ def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:
     if not more:
         return None
     shapes = ", ".join(f"{p.name} {tuple(p.value.shape)}" for p in more[:2])
-    why = "more parameters than the task asks for, which makes it another model"
-    return Finding("more than asked for", f"has {why}: {shapes}")
+    return found("more than asked for", shapes=shapes)
 
 
 @lru_cache(maxsize=8)

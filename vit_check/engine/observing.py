@@ -19,12 +19,10 @@ from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
 
 from vit_check.engine.comparing import TOLERANCE, same
-from vit_check.engine.watching import Trouble, in_words
+from vit_check.engine.findings import Trouble, trouble
+from vit_check.engine.watching import in_words
 
 Record = dict[str, Any]
-
-META = "Tensor on the device meta, which holds no numbers"
-
 
 DEEPEST = 4  # levels of nested lists that are converted
 
@@ -61,7 +59,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 def _of_no_plain_numbers(tensor: Tensor) -> str | None:
     """Return the kind of a tensor that cannot be compared number by number."""
     if tensor.is_meta:
-        return META
+        return "Tensor on the device meta, which holds no numbers"
     if tensor.is_nested:
         return "nested tensor"
     if tensor.layout is not torch.strided:
@@ -200,10 +198,10 @@ def observe_call(
     try:
         output = plain(function(*first))
     except Exception as error:
-        trouble = in_words(error)
-        if batched and trouble.mistake == "raises":
-            _refuse_batches(trouble, lambda: function(*copies(alone)))
-        raise trouble from None
+        said = in_words(error)
+        if batched and said.mistake == "raises":
+            _refuse_batches(said, lambda: function(*copies(alone)))
+        raise said from None
     record: Record = {"output": output, "after": plain(first)}
     if tensors_in(first):
         record["other"] = _output_or_error(
@@ -249,27 +247,19 @@ def _output_or_error(run: Callable[[], Any]) -> Any:
         return {"raises": in_words(error).sentence}
 
 
-def _refuse_batches(trouble: Trouble, alone: Callable[[], Any]) -> None:
+def _refuse_batches(error: Trouble, alone: Callable[[], Any]) -> None:
     """Raise another trouble where one sample alone raises none."""
     try:
         alone()
     except Exception:
         return
-    raise Trouble(
-        "batch of one",
-        f"takes a batch of one, and with a larger one it {trouble.sentence}",
-    )
+    raise trouble("batch of one", raises=error.sentence)
 
 
 def _alone(error: Exception) -> Trouble:
-    trouble = in_words(error)
-    if trouble.mistake == "raises":
-        return Trouble(
-            "raises alone",
-            "takes the batch that it is given, and with one sample alone it "
-            f"{trouble.sentence}, as if the size of the batch were built in",
-        )
-    return trouble
+    said = in_words(error)
+    raised = said.mistake == "raises"
+    return trouble("raises alone", raises=said.sentence) if raised else said
 
 
 def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
@@ -285,30 +275,21 @@ def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
         try:
             module = copy.deepcopy(answer)
         except Exception as error:
-            raise Trouble(
-                "no copy", f"cannot be copied: {type(error).__name__}; give the class"
-            ) from None
+            raise trouble("no copy", error=type(error).__name__) from None
         _drops_of(module, kept=True)
         return module
     if isinstance(answer, type) and not issubclass(answer, nn.Module):
-        raise Trouble(
-            "no module", f"{answer.__name__} is no nn.Module: derive it from nn.Module"
-        )
+        raise trouble("no module", name=answer.__name__)
     if isinstance(answer, type):
         _refuse_misspelt(answer)
     try:
         module = _with_sizes(answer, sizes)
     except AttributeError as error:
         if "Module.__init__() call" in str(error):
-            raise Trouble(
-                "no super",
-                "its __init__ sets layers before it has called super().__init__()",
-            ) from None
+            raise trouble("no super") from None
         raise
     if not isinstance(module, nn.Module):
-        raise Trouble(
-            "no module", f"made a {type(module).__name__}, expected an nn.Module"
-        )
+        raise trouble("no module | made", name=type(module).__name__)
     return module
 
 
@@ -368,19 +349,12 @@ def _refuse_misspelt(answer: type[nn.Module]) -> None:
         letters = name.replace("_", "").lower()
         if letters in ("init", "int", "inti", "intit") and name != "__init__":
             if callable(own[name]) and "__init__" not in own:
-                raise Trouble(
-                    "misspelt __init__",
-                    f"has a method {name}; Python calls __init__, with two "
-                    "underscores on each side",
-                )
+                raise trouble("misspelt __init__", name=name)
         if letters in ("foward", "forwrad", "fwd", "forwards", "forword"):
             if "forward" not in own:
-                raise Trouble(
-                    "misspelt forward",
-                    f"has a method {name}; nn.Module calls one named forward",
-                )
+                raise trouble("misspelt forward", name=name)
     if answer.forward is nn.Module.forward and "__call__" not in own:
-        raise Trouble("no forward", "has no method forward, which nn.Module calls")
+        raise trouble("no forward")
 
 
 def observe_module(
@@ -423,11 +397,7 @@ def observe_module(
         with torch.no_grad():  # nn.LazyLinear and its like take their sizes from it
             call(*(x.float() if x.is_floating_point() else x.clone() for x in inputs))
     if any(p.is_meta for p in module.parameters()):
-        raise Trouble(
-            "no numbers",
-            "has parameters on the device meta, which hold no numbers; build it on "
-            "the processor",
-        )
+        raise trouble("no numbers")
     names = [name for name, _ in module.named_parameters()]
     record: Record = {
         "names": names,
@@ -452,9 +422,9 @@ def observe_module(
                 record |= observe_call(call, inputs, range(len(inputs)))
             break
         except Trouble as error:
-            trouble = [error.mistake, error.sentence]
+            raised = [error.mistake, error.sentence]
     else:
-        return record | {"trouble": trouble}
+        return record | {"trouble": raised}
     _refuse_made_in_forward(module, names)
     weights = list(module.parameters())
     record["changes itself"] = not same([*map(plain, weights)], values)
@@ -554,11 +524,7 @@ def _norm_weights(module: nn.Module) -> list[bool]:
 def _refuse_other_numbers(module: nn.Module, values: Sequence[Tensor]) -> None:
     for (name, parameter), value in zip(module.named_parameters(), values, strict=True):
         if parameter.dtype != value.dtype or not torch.equal(parameter.cpu(), value):
-            raise Trouble(
-                "other numbers",
-                f"has a parameter {name} that does not keep the numbers it is given: "
-                "does it share its memory with another one?",
-            )
+            raise trouble("other numbers", name=name)
 
 
 def _places_of(module: nn.Module) -> list[str]:
@@ -612,12 +578,7 @@ def _refuse_hidden(module: nn.Module) -> None:
             if name in _OF_EVERY_MODULE:
                 continue
             if any(id(learned) not in found for learned in _learned_in(value)):
-                raise Trouble(
-                    "hidden",
-                    f"keeps {f'{path}.{name}'.lstrip('.')} where PyTorch does not find "
-                    "its parameters: use nn.Parameter for a tensor, nn.ModuleList for "
-                    "a list of layers",
-                )
+                raise trouble("hidden", place=f"{path}.{name}".lstrip("."))
 
 
 _OF_EVERY_MODULE = frozenset(vars(nn.Module()))
@@ -626,11 +587,7 @@ _OF_EVERY_MODULE = frozenset(vars(nn.Module()))
 def _refuse_made_in_forward(module: nn.Module, names: Sequence[str]) -> None:
     for name, _ in module.named_parameters():
         if name not in names:
-            raise Trouble(
-                "made in forward",
-                f"makes {name} in forward, too late for an optimizer to find: make "
-                "it in __init__",
-            )
+            raise trouble("made in forward", name=name)
 
 
 def _learned_in(value: Any, depth: int = 0) -> Iterator[Tensor]:

@@ -14,7 +14,7 @@ from torch import nn
 import vit_steps
 
 # The two packages may be installed in different places.
-_OF_LIBRARIES = (
+OF_LIBRARIES = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
     os.path.dirname(os.path.abspath(vit_steps.__file__)) + os.sep,
 )
@@ -37,7 +37,7 @@ def origin_of(answer: Any) -> str:
         known = module.partition(".")[0] == "torch"
         return f"{module}.{function.__name__}" if known else ""
     file = code.co_filename
-    if "site-packages" not in file and not file.startswith(_OF_LIBRARIES):
+    if "site-packages" not in file and not file.startswith(OF_LIBRARIES):
         return ""
     name = f"{function.__globals__['__name__']}.{code.co_qualname}"
     return name.removesuffix(".__init__").removesuffix(".forward")

@@ -33,12 +33,10 @@ import contextlib
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from vit_check.engine.table import ALWAYS_NAMED, blocks, continued, evaluated
-from vit_check.engine.values import Slip, ValueCheck
+from vit_check.engine.table import ALWAYS_NAMED, blocks, continued
+from vit_check.engine.values import Expression, ValueCheck
 
 Accept = Callable[[Any], str | None]
 
@@ -87,10 +85,8 @@ def _read(
                 hints.append(text)
             case _:
                 values, sentence = _parted(line)
-                slips += [
-                    Slip(Expression(name, code, scope), sentence)
-                    for code in values.split(" or ")
-                ]
+                for code in values.split(" or "):
+                    slips.append(Expression(name, code, scope, sentence))
     if conditions and not accepts:
         raise ValueError('if: expected a line with "accept function" before it')
     if len(rights) + len(accepts) != 1:
@@ -179,19 +175,3 @@ def _parted(line: str) -> tuple[str, str]:
             '(a right value begins with "=", a hint with "?")'
         )
     return line[:place], line[place + 2 :]
-
-
-@dataclass(frozen=True)
-class Expression:
-    """A value of a question, which is computed when it is first called."""
-
-    question: str
-    code: str
-    scope: dict[str, Any]
-
-    def __call__(self) -> Any:
-        return self._value
-
-    @cached_property
-    def _value(self) -> Any:
-        return evaluated(f"question {self.question}", self.code, self.scope)

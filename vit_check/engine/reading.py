@@ -44,10 +44,6 @@ class Part:
     def owner(self) -> str:
         return self.name.rpartition(".")[0]
 
-    def as_built(self) -> "Part":
-        """Return the same part with the values that it was built with."""
-        return replace(self, value=self.initial.to(self.value.dtype))
-
 
 def parts_of(record: dict[str, Any], values: Sequence[Tensor]) -> list[Part]:
     """Return the parts of an observed module, in the order of their first use.
@@ -69,7 +65,7 @@ class Linear:
 
     weight: Tensor
     bias: Tensor | None
-    turned: bool  # true if the weight may as well be its transpose
+    turned: bool = False  # true if the weight may as well be its transpose
 
     @property
     def t(self) -> "Linear":
@@ -81,6 +77,10 @@ class Linear:
 
     def bias_or_zeros(self) -> Tensor:
         return self.weight.new_zeros(self.outs) if self.bias is None else self.bias
+
+    def named(self, name: str) -> Weights:
+        """Return weight and bias under the package's names."""
+        return {f"{name}.weight": self.weight, f"{name}.bias": self.bias_or_zeros()}
 
 
 def sides(part: Part) -> set[int]:
@@ -355,7 +355,7 @@ def _split_evenly(joint: Linear, number: int) -> list[Linear]:
 def _side_by_side(heads: Sequence[Linear]) -> Linear:
     """Join matrices from d to D whose outputs are added to one from D to D."""
     bias = sum(m.bias_or_zeros() for m in heads)
-    return Linear(torch.cat([m.weight for m in heads], dim=1), bias, False)  # type: ignore[arg-type]
+    return Linear(torch.cat([m.weight for m in heads], dim=1), bias)  # type: ignore[arg-type]
 
 
 def _readings_of(
@@ -368,13 +368,7 @@ def _readings_of(
         own = [m.t if turn and m.turned else m for m in (q, k, v)]
         out = proj.t if turn_proj else proj
         for first, second, third in itertools.permutations(own):
-            three = (first, second, third)
-            yield {
-                "qkv.weight": torch.cat([m.weight for m in three]),
-                "qkv.bias": torch.cat([m.bias_or_zeros() for m in three]),
-                "proj.weight": out.weight,
-                "proj.bias": out.bias_or_zeros(),
-            }
+            yield _stacked([first, second, third]).named("qkv") | out.named("proj")
             if ordered:
                 break
 
@@ -391,12 +385,9 @@ def _split(joint: Linear, h: int, d: int) -> list[list[Linear]]:
         rows.reshape(h * d, n).T,
     )
     bias = joint.bias_or_zeros()
-    return [
-        [Linear(joint.weight[part], bias[part], False) for part in layout]
-        for layout in layouts
-    ]
+    return [[Linear(joint.weight[p], bias[p]) for p in layout] for layout in layouts]
 
 
 def _stacked(group: Sequence[Linear]) -> Linear:
     bias = torch.cat([m.bias_or_zeros() for m in group])
-    return Linear(torch.cat([m.weight for m in group]), bias, False)
+    return Linear(torch.cat([m.weight for m in group]), bias)

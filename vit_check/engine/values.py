@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from torch import Generator
@@ -11,27 +12,38 @@ from torch import Generator
 from vit_check.engine.check import Answered, Case, Check
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.observing import DEEPEST, Record, plain
+from vit_check.engine.table import evaluated
 from vit_check.engine.verdict import Finding
 
 
 @dataclass(frozen=True)
-class Slip:
-    """A wrong value that many give, and what they overlooked."""
+class Expression:
+    """A right or wrong value of a question, computed when it is first needed.
 
-    computed: Callable[[], Any]
-    sentence: str
+    Args:
+        sentence: what was overlooked, for a wrong value that many give.
+    """
 
-    @property
+    question: str
+    code: str
+    scope: dict[str, Any]
+    sentence: str = ""
+
+    @cached_property
     def value(self) -> Any:
-        return self.computed()
+        return evaluated(f"question {self.question}", self.code, self.scope)
+
+    def __call__(self) -> Any:
+        return self.value
 
 
+@dataclass(eq=False, repr=False)
 class ValueCheck(Check):
     """Check of a number, a shape, a word, or a tuple or dict of them.
 
     Args:
         name: of the value.
-        what: what it is, such as "the number of tokens, class token included".
+        signature: what it is, such as "the number of tokens, class token included".
         expected: computes the right value.
         slips: wrong values that have a reason.
         accept: instead of ``expected``, where many values are right: from a value to
@@ -39,19 +51,16 @@ class ValueCheck(Check):
         rounding: the largest relative difference that counts as equal, for numbers.
     """
 
-    def __init__(
-        self,
-        name: str,
-        what: str,
-        expected: Callable[[], Any] | None,
-        slips: Sequence[Slip],
-        hints: tuple[str, str, str],
-        accept: Callable[[Any], str | None] | None = None,
-        rounding: float = 1e-5,
-    ) -> None:
-        super().__init__(name, what, [], hints)
-        self.expected, self.slips = expected, slips
-        self.accept, self.rounding = accept, rounding
+    name: str
+    signature: str
+    expected: Expression | None
+    slips: Sequence[Expression]
+    hints: tuple[str, str, str]
+    accept: Callable[[Any], str | None] | None = None
+    rounding: float = 1e-5
+
+    def __post_init__(self) -> None:
+        super().__init__(self.name, self.signature, [], self.hints)
 
     @property
     def asked_as(self) -> str:

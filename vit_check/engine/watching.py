@@ -20,7 +20,8 @@ from typing import Any
 
 import torch
 
-import vit_steps
+from vit_check.engine.findings import Trouble, trouble
+from vit_check.engine.origin import OF_LIBRARIES
 
 CPU_SECONDS = 5.0  # of computing: to compile a small answer takes more than one
 WAITING_SECONDS = 10.0  # in which an answer sleeps, or waits for input
@@ -32,25 +33,7 @@ DEEPEST_CALLS = 20_000  # nested calls, whatever limit an answer sets
 MOST_FRAMES = 1_000  # that are looked at in a thread, which may have millions
 
 # Files that are not the student's: the two packages and Python's own library.
-_OURS = (
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
-    os.path.dirname(os.path.abspath(vit_steps.__file__)) + os.sep,
-    sysconfig.get_path("stdlib") + os.sep,
-    "<frozen",
-)
-
-
-class Trouble(Exception):
-    """Raised if an answer does not run to its end.
-
-    Args:
-        mistake: ``"raises"``, ``"endless"``, ``"unwritten"`` or another short name.
-        sentence: what happened, for the student.
-    """
-
-    def __init__(self, mistake: str, sentence: str) -> None:
-        self.mistake, self.sentence = mistake, sentence
-        super().__init__(sentence)
+_OURS = (*OF_LIBRARIES, sysconfig.get_path("stdlib") + os.sep, "<frozen")
 
 
 class _Stop(BaseException):
@@ -69,12 +52,6 @@ _LATE = {
     "asleep": "was waited for no longer: {}",
     "runs": "could not be stopped: {}; it still runs, so restart the kernel",
 }
-_GRADIENTS_LEFT_OFF = (
-    "gradients left off",
-    "switches gradients off and leaves them so, as torch.set_grad_enabled(False) does: "
-    "nothing can be trained after it; write the lines that need none under "
-    "`with torch.no_grad():`",
-)
 
 
 def watch(run: Callable[[], Any]) -> Any:
@@ -96,7 +73,7 @@ def watch(run: Callable[[], Any]) -> Any:
                 clock.begin()
                 outcome["value"] = run()
                 if not torch.is_grad_enabled():  # as they were when the thread began
-                    raise Trouble(*_GRADIENTS_LEFT_OFF)
+                    raise trouble("gradients left off")
             except BaseException as error:
                 outcome["error"] = error
             _report(done, released)
@@ -346,7 +323,7 @@ def in_words(error: BaseException) -> Trouble:
     if isinstance(error, Trouble):
         return error
     if isinstance(error, NotImplementedError) and not error.args:
-        return Trouble("unwritten", "is not written yet: it raises NotImplementedError")
+        return trouble("unwritten")
     line = _line_of_the_error(error)
     at = f", at `{line}`" if line else ""
     if isinstance(error, RecursionError):

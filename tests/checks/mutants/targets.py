@@ -7,7 +7,6 @@ import functools
 import hashlib
 import inspect
 import sys
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ import nbformat
 import vit_check as check
 import vit_steps
 from vit_check.engine.modules import ModuleCheck
+from vit_check.engine.table import source_of
 from vit_steps import variants
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -101,11 +101,14 @@ def _code_of_check(name):
 @functools.cache
 def _imports(path):
     """Return the files of the checks that a file imports."""
-    return [
-        ROOT / (node.module.replace(".", "/") + ".py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("vit_check")
-    ]
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        module = str(getattr(node, "module", ""))
+        if module.startswith("vit_check"):
+            place = ROOT / module.replace(".", "/")
+            names = [name.name for name in node.names] if place.is_dir() else [""]
+            found += [(place / name).with_suffix(".py") for name in names]
+    return found
 
 
 @functools.cache
@@ -260,7 +263,7 @@ def _taken(name, thing):
     return Target(
         name,
         f"{thing.__module__}.{thing.__qualname__}",
-        textwrap.dedent(inspect.getsource(thing)),
+        source_of(thing),
         thing.__name__,
         globals=dict(vars(sys.modules[thing.__module__])),
     )

@@ -13,15 +13,12 @@ neighbouring pairs: x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::2])
     second at the same place of the other half
 neighbours read, halves written: x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::2])
     pairs of neighbours are turned and then put into two halves; a pair is to stay put
-turned the other way: first * cos - second * sin, second * cos + first * sin
-  -> first * cos + second * sin, second * cos - first * sin
+turned the other way: angles.sin() -> -angles.sin()
     every pair is turned the other way round: the minus belongs to the first number
 no minus: first * cos - second * sin -> first * cos + second * sin
     both sines are added, which stretches a pair; to turn it, the first number has a
     minus: first · cos - second · sin
-a minus in the second number alone
-  first * cos - second * sin, second * cos + first * sin
-  -> first * cos - second * sin, second * cos - first * sin
+a minus in the second number alone: + first * sin -> - first * sin
     both sines are subtracted; only the first number has a minus, and the second is
     second · cos + first · sin
 sine and cosine exchanged: cos, sin = -> sin, cos =

@@ -1,14 +1,7 @@
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def swiglu(x: Tensor, gate: Tensor, hidden: Tensor, out: Tensor) -> Tensor:
-    gates = F.silu(F.linear(x, gate))
-    inside = F.linear(x, hidden)
-    return F.linear(gates * inside, out)
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 gated_mlp(x, gate, hidden, out) -> (B, T, D)
@@ -38,4 +31,9 @@ gate forgotten: gates * inside -> gates
 ? F.linear(F.silu(F.linear(x, gate)) * F.linear(x, hidden), out).
 """
 
-gated_mlp = FunctionCheck(swiglu, TABLE, batched=(0,))
+
+@checked_by(TABLE, batched=(0,))
+def gated_mlp(x: Tensor, gate: Tensor, hidden: Tensor, out: Tensor) -> Tensor:
+    gates = F.silu(F.linear(x, gate))
+    inside = F.linear(x, hidden)
+    return F.linear(gates * inside, out)

@@ -2,21 +2,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def counted_angles(
-    rows: int, columns: int, head_dim: int, num_prefix: int = 1, base: float = 100.0
-) -> Tensor:
-    quarter = head_dim // 4
-    frequencies = base ** -(torch.arange(quarter) / quarter)
-    place = torch.arange(rows * columns)
-    row, column = place // columns, place % columns
-    by_row = row[:, None] * frequencies
-    by_column = column[:, None] * frequencies
-    angles = torch.cat([by_row, by_column], dim=1)
-    return F.pad(angles, (0, 0, num_prefix, 0))
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 grid_angles(rows, columns, head_dim, num_prefix=1, base=100.0) -> (T, d/2)
@@ -26,16 +12,14 @@ grid_angles(rows, columns, head_dim, num_prefix=1, base=100.0) -> (T, d/2)
 rows and columns exchanged: [by_row, by_column] -> [by_column, by_row]
     the first half of the pairs turns with the column and the second with the row; the
     row comes first
-patches column by column
-  place // columns, place % columns -> place % rows, place // rows
+patches column by column: // columns, place % columns -> % rows, place // rows
     the patches are counted down the columns; they come row by row, as they are read
 divided by the rows: place // columns, place % columns -> place // rows, place % rows
     the place is divided by the number of rows; a row is as long as there are columns
 places counted through: place // columns, place % columns -> place, place
     patches are counted through from 0 to N - 1: the last patch of a row and the first
     of the next are neighbours then, although they are far apart in the image
-counted from 1: torch.cat([by_row, by_column], dim=1)
-  -> torch.cat([by_row + frequencies, by_column + frequencies], dim=1)
+counted from 1: [by_row, by_column] -> [by_row + frequencies, by_column + frequencies]
     rows and columns are counted from 1; they begin at 0
 from -1 to 1: row[:, None] -> 2 * torch.pi * ((2 * row[:, None] + 1) / rows - 1)
   column[:, None] -> 2 * torch.pi * ((2 * column[:, None] + 1) / columns - 1)
@@ -57,4 +41,16 @@ twice the fraction: / quarter) -> / (2 * quarter))
   base ** -(torch.arange(d // 4) / (d // 4)).
 """
 
-grid_angles = FunctionCheck(counted_angles, TABLE)
+
+@checked_by(TABLE)
+def grid_angles(
+    rows: int, columns: int, head_dim: int, num_prefix: int = 1, base: float = 100.0
+) -> Tensor:
+    quarter = head_dim // 4
+    frequencies = base ** -(torch.arange(quarter) / quarter)
+    place = torch.arange(rows * columns)
+    row, column = place // columns, place % columns
+    by_row = row[:, None] * frequencies
+    by_column = column[:, None] * frequencies
+    angles = torch.cat([by_row, by_column], dim=1)
+    return F.pad(angles, (0, 0, num_prefix, 0))

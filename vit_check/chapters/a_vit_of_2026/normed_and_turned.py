@@ -1,13 +1,8 @@
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_steps.variants.rotary import apply_rope
-
-
-def normed_then_turned(x: Tensor, weight: Tensor, angles: Tensor) -> Tensor:
-    normed = F.rms_norm(x, x.shape[-1:], weight, 1e-6)
-    return apply_rope(normed, angles)
 
 
 def all_heads_normed(x: Tensor, weight: Tensor) -> Tensor:
@@ -46,4 +41,8 @@ not turned: apply_rope(normed, angles) -> normed
 ? apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles).
 """
 
-normed_and_turned = FunctionCheck(normed_then_turned, TABLE, batched=(0,))
+
+@checked_by(TABLE, batched=(0,))
+def normed_and_turned(x: Tensor, weight: Tensor, angles: Tensor) -> Tensor:
+    normed = F.rms_norm(x, x.shape[-1:], weight, 1e-6)
+    return apply_rope(normed, angles)

@@ -1,25 +1,15 @@
 import torch
 from torch import Tensor
 
-from vit_check.chapters.a_vit_of_2026.grid_angles import counted_angles
-from vit_check.engine.functions import FunctionCheck
-
-
-def packed(grids: list[tuple[int, int]], head_dim: int) -> tuple[Tensor, Tensor]:
-    angles, numbers = [], []
-    for number, (rows, columns) in enumerate(grids):
-        angles.append(counted_angles(rows, columns, head_dim))
-        numbers += [number] * (1 + rows * columns)
-    image = torch.tensor(numbers)
-    mask = image[:, None] == image
-    return torch.cat(angles), mask
+from vit_check.chapters.a_vit_of_2026.grid_angles import grid_angles
+from vit_check.engine.functions import checked_by
 
 
 def one_grid(grids: list[tuple[int, int]], head_dim: int) -> Tensor:
     """Return angles for which each image begins in the row below the one before."""
     above, found = 0, []
     for rows, columns in grids:
-        angles = counted_angles(above + rows, columns, head_dim)
+        angles = grid_angles.reference(above + rows, columns, head_dim)
         found += [angles[:1], angles[1 + above * columns :]]
         above += rows
     return torch.cat(found)
@@ -30,8 +20,7 @@ pack_images(grids, head_dim) -> angles (T, d/2), mask (T, T)
   [(2, 3), (4, 2)], 8
   [(1, 4), (3, 2), (2, 2)], 12
   [(3, 3)], 8
-mask open
-  image[:, None] == image -> torch.ones(len(image), len(image), dtype=torch.bool)
+mask open: == image -> >= 0 * image
     every token may look at all others, so the images see each other
 mask inverted: == image -> != image
     True and False are exchanged: True stands for a pair that may be attended, as in
@@ -41,8 +30,7 @@ causal: == image -> == image; mask = mask.tril()
 one grid across all: torch.cat(angles) -> one_grid(grids, head_dim)
     the rows go on where the image before ended; every image begins at row 0
 one class token: 1 + rows * columns -> (number == 0) + rows * columns
-  counted_angles(rows, columns, head_dim)
-  -> counted_angles(rows, columns, head_dim)[int(number > 0) :]
+  columns, head_dim) -> columns, head_dim)[int(number > 0) :]
     there is one class token for all images; each image has its own, before its patches
 ? Write down for every token of the sequence which image it belongs to.
 ? A number for each token, that of its image: two tokens may look at each other if their
@@ -51,4 +39,13 @@ one class token: 1 + rows * columns -> (number == 0) + rows * columns
   image[None, :].
 """
 
-pack_images = FunctionCheck(packed, TABLE)
+
+@checked_by(TABLE)
+def pack_images(grids: list[tuple[int, int]], head_dim: int) -> tuple[Tensor, Tensor]:
+    angles, numbers = [], []
+    for number, (rows, columns) in enumerate(grids):
+        angles.append(grid_angles.reference(rows, columns, head_dim))
+        numbers += [number] * (1 + rows * columns)
+    image = torch.tensor(numbers)
+    mask = image[:, None] == image
+    return torch.cat(angles), mask

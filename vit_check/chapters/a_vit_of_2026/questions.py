@@ -1,5 +1,3 @@
-import math
-
 QUESTIONS = """
 rope_score_before: the score of the query at place 3 and the key at place 1
   = 2 * 3 * math.cos(2 * math.pi / 6)

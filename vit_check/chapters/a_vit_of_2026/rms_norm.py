@@ -1,13 +1,7 @@
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def by_root_mean_square(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
-    mean_square = x.square().mean(dim=-1, keepdim=True)
-    return x / torch.sqrt(mean_square + eps) * weight
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 rms_norm(x, weight, eps=1e-6) -> (B, T, D)
@@ -15,8 +9,7 @@ rms_norm(x, weight, eps=1e-6) -> (B, T, D)
   0.5 + float64(3, 3, 3), 1 + 0.3 * float64(3)
   1e-3 * (0.5 + float64(4, 2, 7)), 1 + 0.3 * float64(7)  # eps is seen
   0.1 * (0.5 + float64(2, 3, 5)), 1 + 0.3 * float64(5), 1e-2
-mean subtracted: x.square() -> (x - x.mean(dim=-1, keepdim=True)).square()
-  x / -> (x - x.mean(dim=-1, keepdim=True)) /
+mean subtracted: mean_square = -> x = x - x.mean(dim=-1, keepdim=True); mean_square =
     the mean is subtracted: this is LayerNorm without a bias. RMSNorm leaves the mean in
 variance below: x.square() -> (x - x.mean(dim=-1, keepdim=True)).square()
     the mean is subtracted before the squares are taken; RMSNorm divides by the root of
@@ -37,4 +30,8 @@ no weight: * weight -> nothing
 ? x / torch.sqrt(x.square().mean(dim=-1, keepdim=True) + eps) * weight.
 """
 
-rms_norm = FunctionCheck(by_root_mean_square, TABLE, batched=(0,))
+
+@checked_by(TABLE, batched=(0,))
+def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> Tensor:
+    mean_square = x.square().mean(dim=-1, keepdim=True)
+    return x / torch.sqrt(mean_square + eps) * weight

@@ -1,18 +1,7 @@
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def right_rollout(weights: list[Tensor]) -> Tensor:
-    identity = torch.eye(weights[0].shape[-1]).to(weights[0])  # (T, T)
-    rollout = identity
-    for block in weights:
-        merged = block.mean(dim=1)  # (B, T, T)
-        mixed = 0.5 * identity + 0.5 * merged
-        rollout = mixed @ rollout
-    return rollout
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 attention_rollout(weights) -> (B, T, T)
@@ -54,4 +43,13 @@ last block missing: in weights: -> in weights[:-1]:
 ? rollout = (0.5 * torch.eye(T) + 0.5 * block.mean(dim=1)) @ rollout.
 """
 
-attention_rollout = FunctionCheck(right_rollout, TABLE, batched=(0,), gradients=False)
+
+@checked_by(TABLE, batched=(0,), gradients=False)
+def attention_rollout(weights: list[Tensor]) -> Tensor:
+    identity = torch.eye(weights[0].shape[-1]).to(weights[0])  # (T, T)
+    rollout = identity
+    for block in weights:
+        merged = block.mean(dim=1)  # (B, T, T)
+        mixed = 0.5 * identity + 0.5 * merged
+        rollout = mixed @ rollout
+    return rollout

@@ -1,19 +1,7 @@
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def right_mask(
-    images: Tensor, patch_size: int, indices: Tensor, fill: float = 0.0
-) -> Tensor:
-    output, columns = images.clone(), images.shape[3] // patch_size
-    for picture, hidden in zip(output, indices.tolist(), strict=True):
-        for index in hidden:
-            row, column = divmod(index, columns)
-            top, left = row * patch_size, column * patch_size
-            picture[:, top : top + patch_size, left : left + patch_size] = fill
-    return output
+from vit_check.engine.functions import checked_by
 
 
 def _some(generator: Generator, images: int, patches: int, k: int) -> Tensor:
@@ -55,4 +43,15 @@ fill added: ] = fill -> ] += fill
   (B, 1, rows, columns), each entry repeated P times along both axes.
 """
 
-mask_patches = FunctionCheck(right_mask, TABLE, batched=(0, 2), gradients=False)
+
+@checked_by(TABLE, batched=(0, 2), gradients=False)
+def mask_patches(
+    images: Tensor, patch_size: int, indices: Tensor, fill: float = 0.0
+) -> Tensor:
+    output, columns = images.clone(), images.shape[3] // patch_size
+    for picture, hidden in zip(output, indices.tolist(), strict=True):
+        for index in hidden:
+            row, column = divmod(index, columns)
+            top, left = row * patch_size, column * patch_size
+            picture[:, top : top + patch_size, left : left + patch_size] = fill
+    return output

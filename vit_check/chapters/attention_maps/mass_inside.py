@@ -1,22 +1,9 @@
 import torch
-from torch import Generator, Tensor
+from torch import Generator
 
 from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
-
-
-def right_mass(
-    attention: Tensor, boxes: Tensor, image_size: tuple[int, int], patch_size: int
-) -> Tensor:
-    (H, W), P = image_size, patch_size
-    inside = []
-    for top, left, bottom, right in boxes.tolist():
-        pixels = attention.new_zeros(H, W)
-        pixels[top:bottom, left:right] = 1
-        blocks = pixels.unfold(0, P, P).unfold(1, P, P)  # (rows, columns, P, P)
-        inside.append(blocks.mean(dim=(2, 3)).flatten())
-    share = torch.stack(inside)  # (B, N)
-    return (attention * share).sum(dim=1)  # (B,)
+from vit_steps.attention_maps import scoring
 
 
 def _mass_inputs(generator: Generator) -> Cases:
@@ -34,25 +21,28 @@ def _mass_inputs(generator: Generator) -> Cases:
 
 TABLE = """
 mass_inside(attention, boxes, image_size, patch_size) -> (B,)
-whole patch if touched: blocks.mean -> blocks.amax
+whole patch if touched: inside.diff(dim=1) / length -> inside.diff(dim=1).sign()
     a patch that the box cuts counts whole, expected by the share of its area inside
-cut patches left out: blocks.mean -> blocks.amin
+cut patches left out: inside.diff(dim=1) / length -> inside.diff(dim=1) // length
     a patch that the box cuts does not count, expected by the share of its area inside
-by the middle: blocks.mean(dim=(2, 3)) -> blocks[:, :, P // 2, P // 2]
+by the middle: inside = -> edges = edges[:-1] + length // 2; end = end - 1; inside =
+  inside.diff(dim=1) / length -> (inside == edges).to(start)
     a patch counts by its middle, whole or not at all, expected by its area inside
-left before top: top, left, bottom, right in -> left, top, right, bottom in
+left before top: top, left, bottom, right = -> left, top, right, bottom =
     the box is read as left, top, right, bottom; it is top, left, bottom, right
 height and width of the box
-  top:bottom, left:right -> top : top + bottom, left : left + right
+  overlap(top, bottom -> overlap(top, top + bottom
+  overlap(left, right -> overlap(left, left + right
     bottom and right are taken for the height and the width of the box; they are a row
     and a column of the image
-first image's box: boxes.tolist() -> boxes[:1].expand_as(boxes).tolist()
+first image's box: boxes.to(attention) -> boxes[:1].expand_as(boxes).to(attention)
     all images get the box of the first; each has a row of its own
-one pixel too many: top:bottom, left:right -> top : bottom + 1, left : right + 1
+one pixel too many: overlap(top, bottom -> overlap(top, bottom + 1
+  overlap(left, right -> overlap(left, right + 1
     the box is a pixel too large: bottom and right are the first pixels outside
-columns first: blocks.mean(dim=(2, 3)) -> blocks.mean(dim=(2, 3)).T
+columns first: share.flatten(1) -> share.mT.flatten(1)
     the patches are counted down the columns; they are numbered row by row
-width first: (H, W), P -> (W, H), P
+width first: rows, columns = -> columns, rows =
     image_size is read as (width, height); the height comes first
 ? Spread each patch's share evenly over its P·P pixels. Which pixels lie in the box?
 ? A patch counts by (rows of pixels inside / P) times (columns inside / P); the first
@@ -62,5 +52,10 @@ width first: (H, W), P -> (W, H), P
 """
 
 mass_inside = FunctionCheck(
-    right_mass, TABLE, inputs=_mass_inputs, batched=(0, 1), gradients=False
+    scoring.mass_inside,
+    TABLE,
+    inputs=_mass_inputs,
+    parts=[scoring.overlap],
+    batched=(0, 1),
+    gradients=False,
 )

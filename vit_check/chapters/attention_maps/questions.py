@@ -1,3 +1,5 @@
+import math
+
 import torch
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
@@ -7,8 +9,7 @@ BLOCKS = ("block 0", "block 1", "block 2", "block 3")
 
 
 def patches() -> int:
-    rows, columns = patch_grid((48, 32), 8)
-    return rows * columns
+    return math.prod(patch_grid((48, 32), 8))
 
 
 def rollout() -> torch.Tensor:
@@ -133,9 +134,8 @@ map_that_costs_most: the name of the map whose eight patches cost most accuracy
   = "all blocks"
   "random": costs least: nearly all answers stay right
   "block 0": costs least of the model's maps
-  "block 1": is not the one: look for the smallest accuracy
+  "block 1" or "block 3": is not the one: look for the smallest accuracy
   "block 2": costs most of the single blocks; there is one map more
-  "block 3": is not the one: look for the smallest accuracy
   ? Look at your dict accuracy_left.
   ? min(accuracy_left, key=accuracy_left.get).
   ? It is not a single block.

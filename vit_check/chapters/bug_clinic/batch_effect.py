@@ -4,7 +4,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from vit_check.engine.drawing import Answer, Cases, normal
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import as_number
 
 
@@ -37,17 +37,6 @@ def _measured(
         f"the largest difference, with the model in {mode} mode,": effect,
         "the mode that the model is left in": "training" if model.training else "eval",
     }
-
-
-def right_effect(model: nn.Module, images: Tensor) -> float:
-    was = model.training
-    model.eval()
-    with torch.no_grad():
-        together = model(images)  # (B, K)
-        alone = torch.cat([model(one) for one in images.split(1)])
-    model.train(was)
-    apart = (together - alone).abs()
-    return apart.max().item()
 
 
 def _effect_inputs(generator: Generator) -> Cases:
@@ -88,6 +77,14 @@ left in eval mode: model.train(was) -> nothing
   alone).abs().max().item()
 """
 
-batch_effect = FunctionCheck(
-    right_effect, TABLE, inputs=_effect_inputs, gradients=False, scenario=_measured
-)
+
+@checked_by(TABLE, inputs=_effect_inputs, gradients=False, scenario=_measured)
+def batch_effect(model: nn.Module, images: Tensor) -> float:
+    was = model.training
+    model.eval()
+    with torch.no_grad():
+        together = model(images)  # (B, K)
+        alone = torch.cat([model(one) for one in images.split(1)])
+    model.train(was)
+    apart = (together - alone).abs()
+    return apart.max().item()

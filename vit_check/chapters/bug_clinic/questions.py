@@ -8,14 +8,8 @@ FOUND = {
     "D": "not connected",
     "E": "nothing seen",
 }
-
-
 PROJECTS = {"A": "imbalance", "B": "rate", "C": "leak"}
-
-
-def entropy() -> float:
-    return -sum(share * math.log(share) for share in (0.5, 0.25, 0.25))
-
+ENTROPY = -sum(share * math.log(share) for share in (0.5, 0.25, 0.25))
 
 QUESTIONS = """
 tests_that_see_five_bugs: a dictionary from the bugs A to E to the name of a test, or
@@ -39,12 +33,12 @@ tests_that_see_five_bugs: a dictionary from the bugs A to E to the name of a tes
     the numbers but in the names.
 loss_of_a_constant_answer: the lowest loss of a model that gives every image of that
     batch the same answer
-  = entropy()
+  = ENTROPY
   rounding 2e-3
   math.log(3): is that of three classes that are equally frequent
   math.log(10): is that of ten classes that are equally frequent
-  entropy() / math.log(2): is in bits; the loss is in natural logarithms
-  -entropy(): has the wrong sign: a loss is not negative
+  ENTROPY / math.log(2): is in bits; the loss is in natural logarithms
+  -ENTROPY: has the wrong sign: a loss is not negative
   -math.log(0.5): is the loss of the images of class 0 alone; take the mean over all
   ? The best constant answer gives each class its share of the batch.
   ? An image of a class with share p then costs −ln p, and there are p of these.

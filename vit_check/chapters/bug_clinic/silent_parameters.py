@@ -6,8 +6,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from vit_check.engine.drawing import Answer
-from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.watching import Trouble
+from vit_check.engine.findings import Trouble
+from vit_check.engine.functions import checked_by
 
 _K = 4  # a power of 2, so that opposite terms cancel to the last bit
 
@@ -61,18 +61,6 @@ def _named(
     return {f"what is named, for a model with {kind},": names}
 
 
-def right_silent(model: nn.Module, images: Tensor) -> list[str]:
-    model.zero_grad(set_to_none=True)
-    logits = model(images)  # (B, K)
-    factors = torch.arange(1.0, logits.numel() + 1).sin().reshape(logits.shape)
-    (logits * factors).sum().backward()
-    found = []
-    for name, parameter in model.named_parameters():
-        if parameter.grad is None or (parameter.grad == 0).all():
-            found.append(name)
-    return found
-
-
 TABLE = """
 silent_parameters(model, images) -> a list of names
   float64(4, 6), float64(3, 1, 2, 3), "parts that are not connected"
@@ -95,8 +83,7 @@ sum of the gradient: (parameter.grad == 0).all() -> parameter.grad.sum() == 0
 old gradients: model.zero_grad(set_to_none=True) -> nothing
     the gradients of an earlier step are still there: backward() adds to them, so clear
     them first or use torch.autograd.grad
-the others
-  is None or (parameter.grad == 0).all() -> is not None and parameter.grad.any()
+the others: is None or -> is not None and not
     the parameters that do get a gradient are named, expected those that do not
 ? Make one number of the logits, call backward() on it, and look at the gradient of each
   parameter.
@@ -107,4 +94,15 @@ the others
   model.named_parameters() if p.grad is None or not p.grad.any()
 """
 
-silent_parameters = FunctionCheck(right_silent, TABLE, gradients=False, scenario=_named)
+
+@checked_by(TABLE, gradients=False, scenario=_named)
+def silent_parameters(model: nn.Module, images: Tensor) -> list[str]:
+    model.zero_grad(set_to_none=True)
+    logits = model(images)  # (B, K)
+    factors = torch.arange(1.0, logits.numel() + 1).sin().reshape(logits.shape)
+    (logits * factors).sum().backward()
+    found = []
+    for name, parameter in model.named_parameters():
+        if parameter.grad is None or (parameter.grad == 0).all():
+            found.append(name)
+    return found

@@ -9,15 +9,10 @@ from vit_check.chapters.class_token_and_position.position_embedding import (
     num_tokens,
     one_too_few,
 )
+from vit_check.engine import reading
 from vit_check.engine.drawing import images_of
 from vit_check.engine.modules import ModuleCheck
-from vit_check.engine.reading import (
-    Part,
-    Sizes,
-    Weights,
-    as_filters,
-    tokens_and_positions,
-)
+from vit_check.engine.reading import Part, Sizes, Weights
 from vit_steps.embedding import ViTEmbedding
 
 
@@ -30,14 +25,14 @@ def _embedding_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     vectors = [part for part in parts if part.value.numel() == D]
     tables = [part for part in parts if part not in vectors]
     for matrix in parts:
-        filters = list(as_filters(matrix, D, (C, P, P)))
+        filters = list(reading.as_filters(matrix, D, (C, P, P)))
         layer = matrix.kind in ("linear", "convolution")
         own = [v for v in vectors if layer and v.owner == matrix.owner]
         others = [v for v in vectors if v not in own]
         biases: list[Part | None] = [*own] if layer else [*others]
         for bias in biases if own else [*biases, None]:
             left = [v for v in others if v is not bias]
-            every = tokens_and_positions(left, tables, T, D)
+            every = reading.tokens_and_positions(left, tables, T, D)
             for (used, cls, table), weight in itertools.product(every, filters):
                 if len(used) < len(left) and len(used) == 2:
                     continue

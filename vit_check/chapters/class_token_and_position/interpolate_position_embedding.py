@@ -7,8 +7,7 @@ interpolate_position_embedding(pos_embed, grid_size) -> (1, 1 + rows·columns, D
   float64(1, 1 + 5 * 5, 4), (2, 3)
   float32(1, 1 + 4 * 4, 8), (2, 8)  # as many patches as before
   float32(1, 1 + 3 * 3, 5), (3, 3)
-as they were
-  if (rows, columns) == (old_rows, old_columns) -> if rows * columns == places
+as they were: (rows, columns) == (old_rows, old_columns) -> rows * columns == places
     positions come back as they were wherever there are to be as many as before: 4×4 and
     2×8 are both 16, but they are another grid
 class token resized
@@ -21,8 +20,7 @@ view instead of permute: reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 
   -> reshape(1, -1, old_rows, old_columns)
     D is brought in front of the grid by a view, which cuts the positions to pieces: lay
     them out as (1, rows, columns, D), then permute
-not moved back
-  as_image.flatten(2).transpose(1, 2) -> as_image.reshape(1, rows * columns, -1)
+not moved back: flatten(2).transpose(1, 2) -> reshape(1, rows * columns, -1)
     D is not moved back to the end before the grid is flattened: each new one holds
     pieces of several
 no antialias: , antialias=True -> nothing

@@ -9,14 +9,6 @@ from vit_steps.cost import token_count
 BANNER, PATCH, BATCH, D = (96, 160), 16, 10, 48
 N = token_count(BANNER, PATCH)
 SEATS = 8  # images in each batch that the faulty positions are trained with
-
-
-def clocks_at(places: Tensor, speeds: Tensor) -> Tensor:
-    """Return sine and cosine of each clock: (places,) -> (places, 2·clocks)."""
-    angles = places.double()[:, None] * speeds  # (places, clocks)
-    return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
-
-
 SPEEDS = torch.tensor([1.0, 0.01], dtype=torch.float64)
 
 
@@ -41,18 +33,14 @@ def no_matrix(given: Any) -> str | None:
     return None if right else f"has shape {tuple(matrix.shape)}, expected (4, 4)"
 
 
-CLOCKS = clocks_at(torch.arange(40), SPEEDS)  # (40, 4)
+ANGLES = torch.arange(40).double()[:, None] * SPEEDS  # (40, 2), of both clocks
+CLOCKS = torch.stack([ANGLES.sin(), ANGLES.cos()], dim=2).flatten(1)  # (40, 4)
 
 
 def misses(given: Any, before: Tensor, after: Tensor) -> bool:
     """Return whether a matrix takes clocks elsewhere than where they are due."""
     moved = before @ torch.tensor(given).double().T
     return not torch.allclose(moved, after, atol=1e-4)
-
-
-def read_from(number: int, old: int = 49, new: int = 100) -> tuple[int, int]:
-    middle = (number + 0.5) * old / new - 0.5
-    return divmod(round(middle), 7)
 
 
 QUESTIONS = """
@@ -164,7 +152,7 @@ positions_for_larger_images: four shares of images that are classified rightly
     40), larger).
 left_edge_reads_from: the (row, column) of the old grid that new patch (5, 0) gets its
     position from
-  = read_from(50)
+  = divmod(round((50 + 0.5) * 49 / 100 - 0.5), 7)
   (3, 0): that would be right for a picture; along the line it comes elsewhere
   (5, 0): that is its place in the new grid
   (7, 0): the line is shrunk: place 50 of 100 is in the middle of 49

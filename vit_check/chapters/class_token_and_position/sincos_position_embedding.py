@@ -28,8 +28,7 @@ in turns: torch.cat([angles.sin(), angles.cos()], dim=1)
     then its cosines
 cosine first: [angles.sin(), angles.cos()] -> [angles.cos(), angles.sin()]
     the cosines come before the sines
-one dimension in turns: rows, columns = as_pair(grid_size, "grid_size")
-  -> rows, columns = math.prod(grid_size), 1
+one dimension in turns: as_pair(grid_size, "grid_size") -> (math.prod(grid_size), 1)
   embed_dim // 4 -> embed_dim // 2
   [row_code, column_code] -> [row_code]
   torch.cat([angles.sin(), angles.cos()], dim=1)

@@ -5,16 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.watching import Trouble
-
-
-def dropped(x: Tensor, drop_prob: float, training: bool) -> Tensor:
-    if not training:
-        return x
-    keep = 1 - drop_prob
-    coin = (torch.rand(len(x), 1, 1) < keep).to(x.dtype)
-    return x * coin / keep
+from vit_check.engine.findings import Trouble
+from vit_check.engine.functions import checked_by
 
 
 def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
@@ -143,8 +135,7 @@ each token: len(x), 1, 1 -> len(x), x.shape[1], 1
     a coin is flipped for each token; it is one for each sample, with all its tokens
 whole batch: len(x), 1, 1 -> 1, 1, 1
     one coin is flipped for the whole batch; each sample has its own
-same samples each time
-  torch.rand(len(x), 1, 1) -> torch.linspace(1, 0, len(x))[:, None, None]
+same samples each time: torch.rand -> torch.linspace(1, 0, len(x)).reshape
     the same samples fall in every call, which is a choice and no coin: draw anew each
     time, and without a seed or a generator made in the function
 seeded: coin = -> torch.manual_seed(0); coin =
@@ -160,8 +151,7 @@ coin inverted: < keep -> < drop_prob
     a sample is kept with drop_prob: the comparison is the wrong way round
 active in eval: not training -> False
     samples are dropped in evaluation too, where x is to come back as it is
-scaled in eval alone
-  if not training: return x -> if not training: return x * (1 - drop_prob)
+scaled in eval alone: training: return x -> training: return x * (1 - drop_prob)
   / keep -> nothing
     what is kept is not scaled, and x is multiplied by the chance of being kept in
     evaluation; scale in training, and leave x alone in evaluation
@@ -176,4 +166,11 @@ filled: x * coin / keep -> torch.where(coin > 0, x / keep, x.mean())
   keep, and x alone where not training or drop_prob is 0.
 """
 
-drop_path = FunctionCheck(dropped, TABLE, gradients=False, scenario=_drop_in_words)
+
+@checked_by(TABLE, gradients=False, scenario=_drop_in_words)
+def drop_path(x: Tensor, drop_prob: float, training: bool) -> Tensor:
+    if not training:
+        return x
+    keep = 1 - drop_prob
+    coin = (torch.rand(len(x), 1, 1) < keep).to(x.dtype)
+    return x * coin / keep

@@ -3,36 +3,20 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.encoder_block.layer_norm import layer_normed
-from vit_check.chapters.encoder_block.mlp import (
-    mlp,
-    mlp_readings,
-    mlp_weights,
-    two_layers,
-)
+from vit_check.chapters.encoder_block.mlp import mlp, mlp_readings, two_layers
 from vit_check.chapters.multi_head_attention.multi_head_attention import (
     maps_from_heads,
     multi_head_attention,
     several_heads,
 )
-from vit_check.engine.drawing import Answer, Cases, normal
+from vit_check.engine import reading
+from vit_check.engine.drawing import Answer, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
-from vit_check.engine.reading import (
-    Linear,
-    Part,
-    Sizes,
-    Weights,
-    attention_readings,
-    layer_norms,
-    linears,
-    sides,
-    within,
-    without_norms,
-)
+from vit_check.engine.reading import Linear, Part, Sizes, Weights
 from vit_check.engine.verdict import Finding
 from vit_steps.encoder import EncoderBlock
 
@@ -45,11 +29,10 @@ def wired(x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step) -> Tensor:
 
 
 _OF_WIRING = """
-residual from the normed x: x = x + attn(norm1(x)) -> x = norm1(x); x = x + attn(x)
-  return x + mlp(norm2(x)) -> x = norm2(x); return x + mlp(x)
+residual from the normed x: x + attn -> norm1(x) + attn
+  x + mlp -> norm2(x) + mlp
     the residual is the normed x: add to the x from before the norm
-residual from the normed x at the MLP
-  return x + mlp(norm2(x)) -> x = norm2(x); return x + mlp(x)
+residual from the normed x at the MLP: x + mlp -> norm2(x) + mlp
     what the MLP computed is added to the normed x: add it to the x from before the norm
 no residual: x + attn -> attn
   x + mlp -> mlp
@@ -90,7 +73,7 @@ def pre_norm_block(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
     return wired(
         x,
         norm("norm1"),
-        partial(several_heads, within(weights, "attn."), sizes),
+        partial(several_heads, reading.within(weights, "attn."), sizes),
         norm("norm2"),
         partial(two_layers, weights, sizes),
     )
@@ -116,8 +99,6 @@ PyTorch's defaults: x + attn(norm1(x)) -> norm1(x + attn(x))
     ReLU, and an eps of 1e-5
 """
 
-_OF_ATTENTION = ("qkv.weight", "qkv.bias", "proj.weight", "proj.bias")
-
 _USUAL_IN_ATTENTION = (
     "no scale | scale by D | scale late, by D | softmax over queries | causal | "
     "heads joined by view | split and joined by view | attention among heads | "
@@ -132,15 +113,15 @@ def attention_maps(parts: list[Part], D: int, h: int, M: int) -> list[Linear]:
     widths = {D, 2 * D, 3 * D, D // h, 3 * D // h} - {M}
     if any(p.value.shape == (4, D, D) for p in parts):
         widths.add(4 * D)
-    return [m for m in linears(parts, D) if m.outs in widths]
+    return [m for m in reading.linears(parts, D) if m.outs in widths]
 
 
 def block_weights(
     norms: list[tuple[Part, Part]], attention: Weights, layers: tuple[Linear, Linear]
 ) -> Weights:
     """Yield the parts of a block under the package's names."""
-    weights = mlp_weights(*layers)
-    weights |= {f"attn.{name}": attention[name] for name in _OF_ATTENTION}
+    weights = layers[0].named("mlp.fc1") | layers[1].named("mlp.fc2")
+    weights |= {f"attn.{name}": value for name, value in attention.items()}
     for name, (weight, bias) in zip(("norm1", "norm2"), norms, strict=True):
         weights |= {f"{name}.weight": weight.value, f"{name}.bias": bias.value}
     return weights
@@ -152,23 +133,23 @@ def hidden_dim(sizes: Sizes) -> int:
 
 def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     D, h, M = sizes["embed_dim"], sizes["num_heads"], hidden_dim(sizes)
-    norms = layer_norms(parts, D)
+    norms = reading.layer_norms(parts, D)
     if len(norms) != 2:
         return
-    parts = without_norms(parts, D)
+    parts = reading.without_norms(parts, D)
     maps, mlps = attention_maps(parts, D, h, M), list(mlp_readings(parts, D, M))
     from_heads = maps_from_heads(parts, D, h)
     # The usual readings of attention come first. If neither norm is called, either may
     # be the first one.
     for ordered, pair in itertools.product((True, False), (norms, norms[::-1])):
-        for attention in attention_readings(maps, D, h, ordered, from_heads):
+        for attention in reading.attention_readings(maps, D, h, ordered, from_heads):
             for (layers,) in mlps:
                 yield block_weights(pair, attention, layers)
 
 
 def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
     of_mlp = {sizes["embed_dim"], hidden_dim(sizes)}
-    others = [part for part in parts if sides(part) != of_mlp]
+    others = [part for part in parts if reading.sides(part) != of_mlp]
     assert multi_head_attention.lacking is not None
     return multi_head_attention.lacking(others, sizes)
 
@@ -178,26 +159,15 @@ def output_of_tuple(output: Any) -> Any:
     return output[0] if isinstance(output, tuple) and output else output
 
 
-def _callables_for_block(answer: Answer, x: Tensor, *learned: list[Tensor]) -> Any:
+def _callables_for_block(answer: Answer, x: Tensor, *learned: Any) -> Any:
     norm1, (shares, values), norm2, (into, back) = learned
     return answer(
         x,
-        lambda x: layer_normed(x, norm1[0], norm1[1]),
+        lambda x: F.layer_norm(x, x.shape[-1:], *norm1),
         lambda x: shares.softmax(dim=-1) @ x @ values,
-        lambda x: layer_normed(x, norm2[0], norm2[1]),
+        lambda x: F.layer_norm(x, x.shape[-1:], *norm2),
         lambda x: F.gelu(x @ into) @ back,
     )
-
-
-def _block_function_inputs(generator: Generator) -> Cases:
-    for B, T, D, M in ((2, 5, 6, 9), (3, 4, 7, 5)):
-        norm1, norm2 = (
-            [1 + 0.3 * normal(generator, D), 0.5 * normal(generator, D)] for _ in "12"
-        )
-        mixing = [normal(generator, T, T), normal(generator, D, D) / D**0.5]
-        layers = [normal(generator, D, M) / D**0.5, normal(generator, M, D) / M**0.5]
-        x = 0.5 + 2 * normal(generator, B, T, D)
-        yield [x, norm1, mixing, norm2, layers]
 
 
 _HINTS = """
@@ -207,6 +177,15 @@ _HINTS = """
   attention, then with the MLP, each with a norm of its own, eps 1e-6.
 ? x = x + self.attn(self.norm1(x)), then x = x + self.mlp(self.norm2(x)).
 """
+
+_OF_STEPS = """
+encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)
+  0.5 + 2 * float64(2, 5, 6), [1 + 0.3 * float64(6), 0.5 * float64(6)],
+    [float64(5, 5), float64(6, 6) / 2.4], [1 + 0.3 * float64(6), 0.5 * float64(6)],
+    [float64(6, 9) / 2.4, float64(9, 6) / 3]
+  0.5 + 2 * float64(3, 4, 7), [1 + 0.3 * float64(7), 0.5 * float64(7)],
+    [float64(4, 4), float64(7, 7) / 2.6], [1 + 0.3 * float64(7), 0.5 * float64(7)],
+    [float64(7, 5) / 2.6, float64(5, 7) / 2.2]"""
 
 _BUILT = """
 class EncoderBlock(embed_dim, num_heads, mlp_ratio), called with x (B, T, D)
@@ -232,8 +211,7 @@ encoder_block = ModuleCheck(
     tried=16,
     as_function=FunctionCheck(
         wired,
-        "encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)" + _OF_WIRING + _HINTS,
-        inputs=_block_function_inputs,
+        _OF_STEPS + _OF_WIRING + _HINTS,
         batched=(0,),
         scenario=_callables_for_block,
     ),

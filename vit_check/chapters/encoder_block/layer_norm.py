@@ -1,26 +1,9 @@
 from typing import Any
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
-from vit_check.engine.check import Case
-from vit_check.engine.drawing import normal
-from vit_check.engine.functions import FunctionCheck
-
-
-def layer_normed(x: Tensor, weight: Any, bias: Any, eps: float = 1e-6) -> Tensor:
-    mean = x.mean(dim=-1, keepdim=True)
-    var = x.var(dim=-1, correction=0, keepdim=True)
-    normed = (x - mean) / torch.sqrt(var + eps)
-    return normed * weight + bias
-
-
-def _far_and_narrow(generator: Generator) -> Case:
-    """Return tokens near 256 whose differences are lost when they are squared."""
-    side = 2.0 * torch.randint(2, (2, 3, 1), generator=generator) - 1
-    x = 256 + side * torch.tensor([1.0, -1.0, 3.0, -3.0]) / 16  # (B, T, 4)
-    weight, bias = 1 + 0.3 * normal(generator, 4), 0.5 * normal(generator, 4)
-    return [x, weight.float(), bias.float()]
+from vit_check.engine.functions import checked_by
 
 
 def _normed_by(answer: Any, x: Tensor, *others: Any) -> Any:
@@ -36,7 +19,8 @@ layer_norm(x, weight, bias, eps=1e-6) -> (B, T, D)
   0.02 + 0.01 * float64(4, 2, 7), 1 + 0.3 * float64(7), 0.5 * float64(7)  # eps is seen
   2 + float32(3, 4, 8), 1 + 0.3 * float32(8), 0.5 * float32(8)
   0.1 * float64(2, 3, 5), *float64(2, 5), 1e-2
-  *_far_and_narrow(generator)
+  256 + (below(2, 2, 3, 1) - 0.5) * torch.tensor([1, -1, 3, -3]) / 8, 1 + 0.3 *
+    float32(4), 0.5 * float32(4)  # near 256, squares lose the differences
 unbiased: correction=0 -> correction=1
     the variance is divided by D - 1, as torch.var and torch.std do unless told
     otherwise; LayerNorm divides by D
@@ -70,4 +54,10 @@ no keepdim: , keepdim=True -> nothing
   correction=0, keepdim=True).
 """
 
-layer_norm = FunctionCheck(layer_normed, TABLE, batched=(0,), scenario=_normed_by)
+
+@checked_by(TABLE, batched=(0,), scenario=_normed_by)
+def layer_norm(x: Tensor, weight: Any, bias: Any, eps: float = 1e-6) -> Tensor:
+    mean = x.mean(dim=-1, keepdim=True)
+    var = x.var(dim=-1, correction=0, keepdim=True)
+    normed = (x - mean) / torch.sqrt(var + eps)
+    return normed * weight + bias

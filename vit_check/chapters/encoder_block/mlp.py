@@ -3,19 +3,11 @@ from collections.abc import Iterator
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.encoder_block.layer_norm import layer_normed
+from vit_check.chapters.multi_head_attention.multi_head_attention import OF_NORM
+from vit_check.engine import reading
 from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck
-from vit_check.engine.reading import (
-    Linear,
-    Part,
-    Sizes,
-    Weights,
-    is_vector,
-    layer_norms,
-    linears,
-    sides,
-)
+from vit_check.engine.reading import Linear, Part, Sizes, Weights
 from vit_steps.encoder import MLP
 
 
@@ -23,11 +15,6 @@ def two_layers(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
     hidden = x @ weights["mlp.fc1.weight"].T + weights["mlp.fc1.bias"]
     bent = F.gelu(hidden)
     return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
-
-
-def normed_inside(x: Tensor, weights: Weights, eps: float) -> Tensor:
-    weight, bias = weights.get("norm.weight", 1.0), weights.get("norm.bias", 0.0)
-    return layer_normed(x, weight, bias, eps)
 
 
 TABLE = """
@@ -44,16 +31,16 @@ SiLU: F.gelu -> F.silu
     between the layers is x·sigmoid(x), the SiLU; expected GELU, x·Φ(x)
 no activation: F.gelu(hidden) -> hidden
     nothing is between the two layers, so that together they are one matrix
-activation at the end
-  return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
-  -> return F.gelu(bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"])
+activation at the end: return bent @ -> y = bent @
+  weights["mlp.fc2.bias"] -> weights["mlp.fc2.bias"]; return F.gelu(y)
     a GELU comes after the second layer too, and leaves little below zero to add
 activation at the start: F.gelu(hidden) -> hidden
   hidden = x @ -> hidden = F.gelu(x) @
     the GELU comes before the first layer; it belongs between the two
 residual inside: return bent @ -> return x + bent @
     x is added inside: the residual belongs to the block, not to the MLP
-norm inside: hidden = x @ -> hidden = normed_inside(x, weights, 1e-6) @
+norm inside: hidden = x @
+  -> hidden = F.layer_norm(x, x.shape[-1:], *map(weights.get, OF_NORM), 1e-6) @
     x is normed inside: the norm belongs to the block, not to the MLP
 ? Say aloud what each token goes through, in order, and which of these things the block
   does and not the MLP.
@@ -68,13 +55,13 @@ def mlp_readings(
     parts: list[Part], D: int, M: int, depth: int = 1
 ) -> Iterator[list[tuple[Linear, Linear]]]:
     """Yield each way to read linear maps as the two layers of ``depth`` MLPs."""
-    matrices = [p for p in parts if p.kind != "table" and sides(p) == {D, M}]
-    vectors = [p for p in parts if is_vector(p)]
+    matrices = [p for p in parts if p.kind != "table" and reading.sides(p) == {D, M}]
+    vectors = [p for p in parts if reading.is_vector(p)]
     if len(matrices) != 2 * depth:
         return
     for first in (0, 1):  # a matrix that is in no layer may fit both ways
         pairs = [
-            (linears([a, *vectors], D), linears([b, *vectors], M))
+            (reading.linears([a, *vectors], D), reading.linears([b, *vectors], M))
             for a, b in zip(matrices[first::2], matrices[1 - first :: 2], strict=True)
         ]
         found = [(into[0], back[0]) for into, back in pairs if into and back]
@@ -84,23 +71,13 @@ def mlp_readings(
 
 def _mlp_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     D, M = sizes["embed_dim"], sizes["hidden_dim"]
-    if any(sides(part) == {M} for part in parts):
+    if any(reading.sides(part) == {M} for part in parts):
         return
     for ((fc1, fc2),) in mlp_readings(parts, D, M):
-        weights = mlp_weights(fc1, fc2)
-        for weight, bias in layer_norms(parts, D)[:1]:
-            weights |= {"norm.weight": weight.value, "norm.bias": bias.value}
+        weights = fc1.named("mlp.fc1") | fc2.named("mlp.fc2")
+        for weight, bias in reading.layer_norms(parts, D)[:1]:
+            weights |= zip(OF_NORM, (weight.value, bias.value), strict=True)
         yield weights
-
-
-def mlp_weights(fc1: Linear, fc2: Linear) -> Weights:
-    """Return two linear maps under the package's names."""
-    return {
-        "mlp.fc1.weight": fc1.weight,
-        "mlp.fc1.bias": fc1.bias_or_zeros(),
-        "mlp.fc2.weight": fc2.weight,
-        "mlp.fc2.bias": fc2.bias_or_zeros(),
-    }
 
 
 mlp = ModuleCheck(

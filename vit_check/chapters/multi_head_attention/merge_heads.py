@@ -1,15 +1,10 @@
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
-
-
-def merged(x: Tensor) -> Tensor:
-    return x.transpose(1, 2).flatten(2)
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 merge_heads(x) -> (B, T, D)
+  moves sample head token number -> sample token number
   float32(2, 3, 5, 4)
   float64(3, 7, 4, 2)
   bfloat16(2, 2, 3, 4)
@@ -30,9 +25,7 @@ T and h mixed up: flatten(2) -> reshape(*x.shape[:2], -1)
 ? x.transpose(1, 2), then .reshape(B, T, h * d).
 """
 
-merge_heads = FunctionCheck(
-    merged,
-    TABLE,
-    batched=(0,),
-    moves=Axes("sample head token number", "sample token number"),
-)
+
+@checked_by(TABLE, batched=(0,))
+def merge_heads(x: Tensor) -> Tensor:
+    return x.transpose(1, 2).flatten(2)

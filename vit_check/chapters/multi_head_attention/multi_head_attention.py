@@ -5,17 +5,10 @@ from typing import Any
 
 from torch import Generator, Tensor
 
+from vit_check.engine import reading
 from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck
-from vit_check.engine.reading import (
-    Linear,
-    Part,
-    Sizes,
-    Weights,
-    attention_readings,
-    layer_norms,
-    linears,
-)
+from vit_check.engine.reading import Linear, Part, Sizes, Weights
 from vit_check.engine.verdict import Finding
 from vit_steps.attention import MultiHeadAttention
 
@@ -34,10 +27,14 @@ def several_heads(weights: Weights, sizes: Sizes, x: Tensor) -> Any:
 
 def _readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     D = sizes["embed_dim"]
-    inside = [(weight.value, bias.value) for weight, bias in layer_norms(parts, D)]
+    inside = [
+        (weight.value, bias.value) for weight, bias in reading.layer_norms(parts, D)
+    ]
     h = sizes["num_heads"]
     from_heads = maps_from_heads(parts, D, h)
-    for weights in attention_readings(linears(parts, D), D, h, from_heads=from_heads):
+    for weights in reading.attention_readings(
+        reading.linears(parts, D), D, h, from_heads=from_heads
+    ):
         if inside:
             weights |= zip(OF_NORM, inside[0], strict=True)
         yield weights
@@ -49,7 +46,7 @@ def maps_from_heads(parts: list[Part], D: int, h: int) -> list[Linear]:
     If none of these has a bias, one beside them belongs to their sum.
     """
     layers = [p for p in parts if p.kind in ("linear", "norm")]
-    found = [m for m in linears(layers, D // h) if m.outs == D] if h > 1 else []
+    found = [m for m in reading.linears(layers, D // h) if m.outs == D] if h > 1 else []
     names = [p.name for p in layers if tuple(p.value.shape) == (D, D // h)]
     beside = [p for p in parts if p.kind == "own" and p.value.numel() == D]
     beside = [p for p in beside if all(name.startswith(p.owner) for name in names)]
@@ -60,7 +57,7 @@ def maps_from_heads(parts: list[Part], D: int, h: int) -> list[Linear]:
 
 def _attention_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
     D, h = sizes["embed_dim"], sizes["num_heads"]
-    maps = linears(parts, D)
+    maps = reading.linears(parts, D)
     numbers = sum(m.weight.numel() for m in maps)
     if numbers == 3 * D * D:
         return Finding(
@@ -107,24 +104,20 @@ softmax over heads: softmax(dim=-1) -> softmax(dim=1)
     the heads sum to 1, but in each head each row should
 heads joined by view: .transpose(1, 2).reshape -> .reshape
     your heads are joined without moving them back beside d: tokens mix
-heads split by view: qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
-  -> torch.stack(qkv.chunk(3, dim=-1)).reshape(3, B, h, T, d)
+heads split by view: (2, 0, 3, 1, 4) -> (2, 0, 1, 3, 4).reshape(3, B, h, T, d)
     the heads are split with a view to (B, h, T, d): a head then holds pieces of
     different tokens; split D into (h, d) first, then swap h and T
-split and joined by view: qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
-  -> torch.stack(qkv.chunk(3, dim=-1)).reshape(3, B, h, T, d)
+split and joined by view: (2, 0, 3, 1, 4) -> (2, 0, 1, 3, 4).reshape(3, B, h, T, d)
   .transpose(1, 2).reshape -> .reshape
     the heads are split and joined by a view alone: the two undo each other, but in
     between a head holds pieces of different tokens
-qkv cut by view: qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
-  -> qkv.reshape(B, 3, h, T, d).transpose(0, 1)
+qkv cut by view: T, 3, h, d).permute(2, 0, 3, 1, 4) -> 3, h, T, d).transpose(0, 1)
     the combined q, k, v is cut with one view in which the 3 or the heads come before
     the tokens: pieces of different tokens mix; split the last axis first, then permute
 attention among heads: permute(2, 0, 3, 1, 4) -> permute(2, 0, 1, 3, 4)
   .transpose(1, 2).reshape -> .reshape
     the heads of one token attend to each other: swap h and T before the scores
-d before h: qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
-  -> qkv.reshape(B, T, 3, d, h).permute(2, 0, 4, 1, 3)
+d before h: 3, h, d).permute(2, 0, 3, 1, 4) -> 3, d, h).permute(2, 0, 4, 1, 3)
   transpose(1, 2).reshape -> permute(0, 2, 3, 1).reshape
     D is cut as (d, h): head 0 gets every h-th number, but it should get the first d, as
     parameters trained elsewhere expect
@@ -143,11 +136,9 @@ one head: h = sizes["num_heads"] -> h = 1
     num_heads has no effect: all of D is one head
 residual inside: return joined -> return x + joined
     x is added inside: the residual belongs to the block, not to the attention
-weights first
-  return joined @ weights["proj.weight"].T + weights["proj.bias"] -> return shares
+weights first: return joined @ -> return shares; joined @
     the attention weights are returned first, expected the output first
-norm inside: B, T, D = x.shape
-  -> B, T, D = x.shape; x = F.layer_norm(x, (D,), *map(weights.get, OF_NORM))
+norm inside: qkv = x @ -> qkv = F.layer_norm(x, (D,), *map(weights.get, OF_NORM)) @
     x is normed inside: the norm belongs to the block, not to the attention
 ? Write the shape at the end of every line. Which axis is T when q and k are multiplied,
   and which when the heads are joined?

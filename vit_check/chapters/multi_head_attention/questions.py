@@ -92,12 +92,10 @@ factor_of_kept_keys_and_values: the factor by which the memory for keys and valu
   ? D / d, which is h.
 axis_that_sums_to_one: an axis of (B, h, T, T), counted from 0
   = 1
-  3: that is the axis that should sum to 1; look which one does
-  2: that would be the queries; sum the weights and look
+  3 or -1: that is the axis that should sum to 1; look which one does
+  2 or -2: that would be the queries; sum the weights and look
   0: that would be the batch; sum the weights and look
   -3: that is the axis, counted from the back: count it from 0
-  -2: that would be the queries; sum the weights and look
-  -1: that is the axis that should sum to 1; look which one does
   ? Take the weights' sum over each axis in turn, and look for ones.
   ? The softmax makes the numbers along its axis sum to 1. Which axis is its dim?
   ? The line with softmax(dim=1).

@@ -1,15 +1,10 @@
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
-
-
-def _reordered(rows: Tensor, num_heads: int) -> Tensor:
-    return rows.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(0, 2)
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 reorder_qkv(rows, num_heads) -> the same rows, those of q first, then k, then v
+  moves row column -> row column
   float32(3 * 20, 20), 4
   float32(3 * 20), 4
   float64(3 * 6, 6), 2
@@ -32,6 +27,7 @@ d first: transpose(0, 1) -> movedim(2, 0)
 ? rows.unflatten(0, (num_heads, 3, -1)), then .transpose(0, 1), then .flatten(0, 2).
 """
 
-reorder_qkv = FunctionCheck(
-    _reordered, TABLE, shape="(3·D, ...)", moves=Axes("row column", "row column")
-)
+
+@checked_by(TABLE, shape="(3·D, ...)")
+def reorder_qkv(rows: Tensor, num_heads: int) -> Tensor:
+    return rows.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(0, 2)

@@ -1,16 +1,10 @@
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
-
-
-def split(x: Tensor, num_heads: int) -> Tensor:
-    B, T, D = x.shape
-    return x.reshape(B, T, num_heads, D // num_heads).transpose(1, 2)
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 split_heads(x, num_heads) -> (B, h, T, d)
+  moves sample token number -> sample head token number
   float32(2, 5, 12), 3
   float64(3, 4, 14), 7
   bfloat16(2, 3, 8), 2
@@ -37,9 +31,8 @@ d is h: num_heads, D // num_heads) -> D // num_heads, num_heads)
 ? x.reshape(B, T, num_heads, D // num_heads), then .transpose(1, 2).
 """
 
-split_heads = FunctionCheck(
-    split,
-    TABLE,
-    batched=(0,),
-    moves=Axes("sample token number", "sample head token number"),
-)
+
+@checked_by(TABLE, batched=(0,))
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
+    B, T, D = x.shape
+    return x.reshape(B, T, num_heads, D // num_heads).transpose(1, 2)

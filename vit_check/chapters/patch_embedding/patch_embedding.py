@@ -90,8 +90,7 @@ view instead of cutting: x.permute(0, 2, 4, 1, 3, 5) -> images
 """
 
 OF_MAPS = """
-reshaped instead of transposed
-  maps.flatten(2).transpose(1, 2) -> maps.reshape(len(maps), -1, len(weight))
+reshaped instead of transposed: transpose(1, 2) -> reshape(len(maps), -1, len(weight))
     (B, D, rows, columns) is reshaped to (B, N, D): the shape fits, and a vector holds
     one output of many patches; flatten the grid, then swap the last two axes
 rows and columns swapped: maps.flatten(2) -> maps.mT.flatten(2)
@@ -101,8 +100,7 @@ stride left out: , stride=sizes["patch_size"] -> nothing
     the window moves by one pixel, so that patches overlap: the stride should be P
 activation: transpose(1, 2) -> transpose(1, 2).relu()
     the vectors go through a ReLU; a patch goes through one matrix and nothing else
-gelu: return maps.flatten(2).transpose(1, 2)
-  -> return F.gelu(maps.flatten(2).transpose(1, 2))
+gelu: maps.flatten -> F.gelu(maps).flatten
     the vectors go through a GELU; a patch goes through one matrix and nothing else
 bias unused: weight, bias, stride -> weight, None, stride
     the bias is there but never added

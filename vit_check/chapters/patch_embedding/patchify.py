@@ -1,30 +1,27 @@
 from typing import Any
 
-from torch import Tensor
-
 from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
 from vit_steps.patch_embedding import patchify as right_patchify
-from vit_steps.sizes import Size
 
 
-def pairs_if_taken(answer: Answer, right: Answer, *arguments: Any) -> Any:
-    """Run an answer, with an int for P if it does not take a pair."""
-    if isinstance(arguments[1], int):
-        return answer(*arguments)
-    try:
-        return answer(*arguments)
-    except Exception:
-        return right(*arguments)
+def pairs_if_taken(right: Answer) -> Answer:
+    """Return a scenario in which an answer need not take a pair for P."""
 
+    def run(answer: Answer, *arguments: Any) -> Any:
+        try:
+            return answer(*arguments)
+        except Exception:
+            if isinstance(arguments[1], int):
+                raise
+            return right(*arguments)
 
-def _patchify_scenario(answer: Any, images: Tensor, patch_size: Size) -> Any:
-    return pairs_if_taken(answer, right_patchify, images, patch_size)
+    return run
 
 
 TABLE = """
 patchify(images, patch_size) -> (B, N, C·P·P)
+  moves image channel row column -> image patch number
   float32(2, 3, 20, 30), 5
   float64(3, 2, 15, 12), 3
   float32(2, 3, 6, 8), 2  # N = C·P·P
@@ -55,9 +52,5 @@ reshaped instead of turned: return x.reshape(B, rows * columns, C * height * wid
 """
 
 patchify = FunctionCheck(
-    right_patchify,
-    TABLE,
-    batched=(0,),
-    scenario=_patchify_scenario,
-    moves=Axes("image channel row column", "image patch number"),
+    right_patchify, TABLE, batched=(0,), scenario=pairs_if_taken(right_patchify)
 )

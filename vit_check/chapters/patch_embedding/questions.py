@@ -62,9 +62,8 @@ patch_embedding_macs: the multiply-accumulates of the patch embedding of ViT-B/1
   196 * 768: that is for one output of each patch; there are D
   2 * 196 * 768 * 768: those are FLOPs; a MAC is two of them
   197 * 768 * 768: the class token does not come from a patch
-  196 * 768 * 768 + 768: the bias is added, not multiplied
+  196 * 768 * 768 + 768 or 196 * 769 * 768: the bias is added, not multiplied
   196 * 256 * 768: a patch has three channels
-  196 * 769 * 768: the bias is added, not multiplied
   ? How many numbers go into one patch's sum, and how many sums are there?
   ? C·P·P products for each of D outputs, for each of N patches.
   ? 196 × 768 × 768.

@@ -1,17 +1,10 @@
-from typing import Any
-
 from vit_check.chapters.patch_embedding.patchify import pairs_if_taken
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
 from vit_steps.patch_embedding import unpatchify as right_unpatchify
-
-
-def _unpatchify_scenario(answer: Any, *arguments: Any) -> Any:
-    return pairs_if_taken(answer, right_unpatchify, *arguments)
-
 
 TABLE = """
 unpatchify(patches, patch_size, image_size) -> (B, C, H, W)
+  moves image patch number -> image channel row column
   float32(2, 4 * 6, 75), 5, (20, 30)
   float64(3, 5 * 4, 18), 3, (15, 12)
   float32(2, 3 * 4, 12), 2, (6, 8)  # N = C·P·P
@@ -30,8 +23,7 @@ channels last in a patch: columns, C, height, width) -> columns, height, width, 
 sizes swapped: = lambda patches, P, image_size: unpatchify(patches, P, image_size[::-1])
     the grid has as many rows as it should have columns: image_size is (height, width),
     and H/P is the number of rows
-folded without turning
-  = lambda patches, P, image_size: F.fold(patches, image_size, P, stride=P)
+folded without turning: = lambda x, P, size: F.fold(x, size, P, stride=P)
     fold wants the patches as its last axis; these have them in the middle, so swap the
     last two axes first
 ? unpatchify(patchify(images, P), P, (H, W)) should be images. Do the steps of patchify
@@ -43,9 +35,5 @@ folded without turning
 """
 
 unpatchify = FunctionCheck(
-    right_unpatchify,
-    TABLE,
-    batched=(0,),
-    scenario=_unpatchify_scenario,
-    moves=Axes("image patch number", "image channel row column"),
+    right_unpatchify, TABLE, batched=(0,), scenario=pairs_if_taken(right_unpatchify)
 )

@@ -1,16 +1,6 @@
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def right_fold(
-    weight: Tensor, bias: Tensor, mean: Tensor, std: Tensor
-) -> tuple[Tensor, Tensor]:
-    by_channel = (1, -1, 1, 1)
-    folded = weight / std.reshape(by_channel)
-    shift = folded * mean.reshape(by_channel)
-    return folded, bias - shift.sum((1, 2, 3))
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 fold_normalization(weight, bias, mean, std) -> (weight, bias)
@@ -41,6 +31,12 @@ averaged over the patch: shift.sum((1, 2, 3)) -> shift.sum(1).mean((1, 2))
   1, 1)).sum((1, 2, 3)).
 """
 
-fold_normalization = FunctionCheck(
-    right_fold, TABLE, shape="(D, C, P, P)", gradients=False
-)
+
+@checked_by(TABLE, shape="(D, C, P, P)", gradients=False)
+def fold_normalization(
+    weight: Tensor, bias: Tensor, mean: Tensor, std: Tensor
+) -> tuple[Tensor, Tensor]:
+    by_channel = (1, -1, 1, 1)
+    folded = weight / std.reshape(by_channel)
+    shift = folded * mean.reshape(by_channel)
+    return folded, bias - shift.sum((1, 2, 3))

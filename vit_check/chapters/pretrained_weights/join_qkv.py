@@ -1,33 +1,18 @@
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
-
-
-def right_join(
-    q_weight: Tensor,
-    q_bias: Tensor,
-    k_weight: Tensor,
-    k_bias: Tensor,
-    v_weight: Tensor,
-    v_bias: Tensor,
-) -> tuple[Tensor, Tensor]:
-    weights = [q_weight, k_weight, v_weight]
-    biases = [q_bias, k_bias, v_bias]
-    return torch.cat(weights), torch.cat(biases)
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)
+  moves row column -> row column
   *(float32(*shape) for shape in ((6, 6), (6,)) * 3)
   *(float64(*shape) for shape in ((5, 5), (5,)) * 3)
   *(bfloat16(*shape) for shape in ((4, 4), (4,)) * 3)
-biases in another order: [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
+biases in another order: parts[1::2] -> (parts[3], parts[1], parts[5])
     weight and bias are joined in two different orders: a row of the matrix then gets
     the bias of another one
-rows interleaved: torch.cat(weights), torch.cat(biases)
-  -> torch.stack(weights, dim=1).flatten(0, 1), torch.stack(biases, dim=1).flatten()
+rows interleaved: torch.cat -> (lambda parts: torch.stack(parts, 1).flatten(0, 1))
     the rows of q, k and v take turns; all D rows of q are to come first, then those of
     k, then those of v
 side by side: torch.cat(weights) -> torch.cat(weights, dim=1)
@@ -45,10 +30,8 @@ biases of zero: torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
 ? torch.cat([q_weight, k_weight, v_weight]) and the same with the biases.
 """
 
-join_qkv = FunctionCheck(
-    right_join,
-    TABLE,
-    shape="(3D, D)",
-    gradients=False,
-    moves=Axes("row column", "row column"),
-)
+
+@checked_by(TABLE, shape="(3D, D)", gradients=False)
+def join_qkv(*parts: Tensor) -> tuple[Tensor, Tensor]:
+    weights, biases = parts[::2], parts[1::2]
+    return torch.cat(weights), torch.cat(biases)

@@ -1,17 +1,10 @@
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
-
-
-def right_conv(weight: Tensor, patch_size: int) -> Tensor:
-    D, P = len(weight), patch_size
-    patches = weight.reshape(D, P, P, -1)  # (D, P, P, C)
-    return patches.permute(0, 3, 1, 2)
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 linear_to_conv(weight, patch_size) -> (D, C, P, P)
+  moves filter number -> filter channel row column
   float32(5, 4 * 4 * 3), 4
   float64(7, 3 * 3 * 2), 3
   float64(4, 3 * 3 * 3), 3
@@ -37,9 +30,9 @@ flipped: permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flip(2, 3)
 ? weight.reshape(D, P, P, C), then .permute(0, 3, 1, 2).
 """
 
-linear_to_conv = FunctionCheck(
-    right_conv,
-    TABLE,
-    gradients=False,
-    moves=Axes("filter number", "filter channel row column"),
-)
+
+@checked_by(TABLE, gradients=False)
+def linear_to_conv(weight: Tensor, patch_size: int) -> Tensor:
+    D, P = len(weight), patch_size
+    patches = weight.reshape(D, P, P, -1)  # (D, P, P, C)
+    return patches.permute(0, 3, 1, 2)

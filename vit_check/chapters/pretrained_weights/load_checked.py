@@ -3,9 +3,9 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.engine.drawing import Answer, Cases, normal
-from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.watching import Trouble
+from vit_check.engine.drawing import Answer, normal
+from vit_check.engine.findings import Trouble
+from vit_check.engine.functions import checked_by
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 _TINY = ViTConfig(
@@ -22,48 +22,33 @@ def _tiny_model() -> VisionTransformer:
     return model
 
 
-def _load_inputs(generator: Generator) -> Cases:
+def _state(generator: Generator) -> list[Tensor]:
     state = _tiny_model().state_dict()
-    for fault in ("none", "order", "all", "missing", "unexpected", "shape"):
-        yield [fault, [normal(generator, *tensor.shape) for tensor in state.values()]]
+    return [normal(generator, *tensor.shape) for tensor in state.values()]
 
 
-def _with_fault(
-    fault: str, state: dict[str, Tensor]
-) -> tuple[dict[str, Tensor], list[str]]:
-    """Return weights of which some do not fit, and the names of these."""
-    state = dict(state)
-    if fault == "order":
-        names = list(state)
-        one = names.index("blocks.0.norm1.weight")
-        other = names.index("blocks.0.norm2.weight")
-        names[one], names[other] = names[other], names[one]
-        return {name: state[name] for name in names}, []
-    wrong = []
-    if fault in ("all", "missing"):
-        wrong += ["blocks.1.norm1.bias", "cls_token", "pixel_mean"]
-        for name in wrong:
-            del state[name]
-    if fault in ("all", "unexpected"):
-        wrong += ["mask_token", "fc_norm.scale"]
-        state |= {name: torch.zeros(8) for name in wrong[-2:]}
-    if fault in ("all", "shape"):
-        state["head.weight"] = torch.zeros(2, 8, dtype=torch.float64)
-        state["norm.bias"] = torch.zeros(1, dtype=torch.float64)  # could be broadcast
-        wrong += ["head.weight", "norm.bias"]
-    if fault == "shape":
-        state["blocks.0.mlp.fc2.weight"] = state["blocks.0.mlp.fc2.weight"].T
-        wrong += ["blocks.0.mlp.fc2.weight"]
-    return state, wrong
+_MISSING = ["blocks.1.norm1.bias", "cls_token", "pixel_mean"]
+_UNEXPECTED = {"mask_token": (8,), "fc_norm.scale": (8,)}
+_SHAPED = {"head.weight": (2, 8), "norm.bias": (1,)}  # which could be broadcast
+_TURNED = {"blocks.0.mlp.fc2.weight": (12, 8)}
+_NORMS = ["blocks.0.norm1.weight", "blocks.0.norm2.weight"]
 
 
-def _load_them(load: Answer, fault: str, tensors: list[Tensor]) -> Any:
+def _load_them(
+    load: Answer, case: str, missing: list[str], shapes: dict[str, Any], tensors: Any
+) -> Any:
+    """Load weights of which some are missing, and some unexpected or misshapen."""
     model = _tiny_model()
     with torch.no_grad():
         for number, parameter in enumerate(model.parameters()):
             parameter.fill_(0.01 * number)
-    names = list(model.state_dict())
-    state, wrong = _with_fault(fault, dict(zip(names, tensors, strict=True)))
+    state = dict(zip(model.state_dict(), tensors, strict=True))
+    if case.endswith("order"):
+        exchanged = dict(zip(_NORMS, reversed(_NORMS), strict=True))
+        state = {name: state[name] for name in (exchanged.get(n, n) for n in state)}
+    state |= {name: torch.zeros(shape).double() for name, shape in shapes.items()}
+    state = {name: state[name] for name in state if name not in missing}
+    wrong = [*missing, *shapes]
     before = list(state)
     raised, message = "nothing", ""
     try:
@@ -81,14 +66,6 @@ def _load_them(load: Answer, fault: str, tensors: list[Tensor]) -> Any:
             "changes the dictionary of weights, which its caller still needs",
         )
     told = [name for name in wrong if name in message]
-    case = {
-        "none": "weights that fit",
-        "order": "weights that fit, in another order",
-        "all": "weights with faults of all three kinds",
-        "missing": "weights in which three are missing",
-        "unexpected": "weights in which two are unexpected",
-        "shape": "weights of which three have another shape",
-    }[fault]
     output = {
         f"what is raised for {case}": raised,
         f"what its message tells by name, for {case},": ", ".join(told) or "nothing",
@@ -97,18 +74,6 @@ def _load_them(load: Answer, fault: str, tensors: list[Tensor]) -> Any:
         f"{name} of the model, after {case},": tensor
         for name, tensor in model.state_dict().items()
     }
-
-
-def right_load(model: nn.Module, state: dict[str, Tensor]) -> None:
-    own = model.state_dict()
-    missing = [name for name in own if name not in state]
-    unexpected = [name for name in state if name not in own]
-    both = [name for name in own if name in state]
-    shapes = [name for name in both if own[name].shape != state[name].shape]
-    faults = missing + unexpected + shapes
-    if faults:
-        raise ValueError(", ".join(faults))
-    model.load_state_dict(state)
 
 
 def translated(model: nn.Module, state: dict[str, Tensor]) -> None:
@@ -120,6 +85,13 @@ def translated(model: nn.Module, state: dict[str, Tensor]) -> None:
 
 TABLE = """
 load_checked(model, state_dict)
+  "weights that fit", [], {}, _state(generator)
+  "weights that fit, in another order", [], {}, _state(generator)
+  "weights with faults of all three kinds", _MISSING, _UNEXPECTED | _SHAPED,
+    _state(generator)
+  "weights in which three are missing", _MISSING, {}, _state(generator)
+  "weights in which two are unexpected", [], _UNEXPECTED, _state(generator)
+  "weights of which three have another shape", [], _SHAPED | _TURNED, _state(generator)
 not loaded: model.load_state_dict(state) -> pass
     weights that fit do not arrive in the model
 by place: (state) -> (dict(zip(own, state.values())))
@@ -155,8 +127,7 @@ order matters: if faults: -> if faults or list(state) != list(own):
 parameters alone: model.state_dict() -> dict(model.named_parameters())
     takes the model's parameters for all there is; its state dict has buffers too, such
     as a mean that is not trained
-shapes by count
-  own[name].shape != state[name].shape -> own[name].numel() != state[name].numel()
+shapes by count: [name].shape -> [name].numel()
     compares how many numbers a tensor has, and a transposed matrix has as many
 ? Three lists: names of the model that are not among the weights, names of the weights
   that are not in the model, and names that both have with different shapes. Make all
@@ -168,6 +139,15 @@ shapes by count
   {misshapen}'); then model.load_state_dict(state_dict).
 """
 
-load_checked = FunctionCheck(
-    right_load, TABLE, inputs=_load_inputs, gradients=False, scenario=_load_them
-)
+
+@checked_by(TABLE, gradients=False, scenario=_load_them)
+def load_checked(model: nn.Module, state: dict[str, Tensor]) -> None:
+    own = model.state_dict()
+    missing = [name for name in own if name not in state]
+    unexpected = [name for name in state if name not in own]
+    both = [name for name in own if name in state]
+    shapes = [name for name in both if own[name].shape != state[name].shape]
+    faults = missing + unexpected + shapes
+    if faults:
+        raise ValueError(", ".join(faults))
+    model.load_state_dict(state)

@@ -5,14 +5,7 @@ import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.drawing import Answer, Cases, normal
-from vit_check.engine.functions import FunctionCheck
-
-
-def right_agree(got: Tensor, expected: Tensor, atol: float) -> bool:
-    if got.shape != expected.shape:
-        return False
-    off = (got - expected).abs()
-    return bool(off.max() <= atol)
+from vit_check.engine.functions import checked_by
 
 
 def _agree_inputs(generator: Generator) -> Cases:
@@ -106,6 +99,10 @@ smaller than atol: <= atol -> < atol
 ? return got.shape == expected.shape and bool(((got - expected).abs() <= atol).all())
 """
 
-logits_agree = FunctionCheck(
-    right_agree, TABLE, inputs=_agree_inputs, gradients=False, scenario=_compare_them
-)
+
+@checked_by(TABLE, inputs=_agree_inputs, gradients=False, scenario=_compare_them)
+def logits_agree(got: Tensor, expected: Tensor, atol: float) -> bool:
+    if got.shape != expected.shape:
+        return False
+    off = (got - expected).abs()
+    return bool(off.max() <= atol)

@@ -8,13 +8,7 @@ from vit_steps.pretrained import config_of
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 STRANGE = ViTConfig(
-    image_size=224,
-    patch_size=14,
-    num_classes=40,
-    embed_dim=320,
-    depth=9,
-    num_heads=5,
-    mlp_ratio=2.75,
+    224, 14, num_classes=40, embed_dim=320, depth=9, num_heads=5, mlp_ratio=2.75
 )
 
 
@@ -81,10 +75,9 @@ TOLD_BY = {
 
 
 def wrong_letter(given: Any) -> str | None:
-    letters = "".join(given) if are_words(given) else given
-    if not isinstance(letters, str):
-        return "is to be letters from a to f in one word, such as 'ab'"
-    found = {letter for letter in letters.casefold() if letter not in " ,.;"}
+    words = isinstance(given, list) and all(isinstance(item, str) for item in given)
+    letters = "".join(given) if words else given
+    found = set(letters.casefold()) - set(" ,.;") if isinstance(letters, str) else {""}
     if not found <= set(TOLD_BY):
         return "is to be letters from a to f in one word, such as 'ab'"
     for letter in "bd":
@@ -94,27 +87,12 @@ def wrong_letter(given: Any) -> str | None:
     return f"lacks at least one: {TOLD_BY[missing[0]]}" if missing else None
 
 
-def are_words(given: Any) -> bool:
-    return isinstance(given, list) and all(isinstance(item, str) for item in given)
-
-
-def row_of_a_key() -> int:
-    D, d, head, number = 96, 16, 2, 5
-    rows = torch.arange(3 * D).reshape(3, D // d, d)  # (3, h, d)
-    return int(rows[1, head, number])
-
-
 def folded() -> list[float]:
     one = torch.ones(1, dtype=torch.float64)
     weight, bias = fold_normalization.reference(
         0.2 * one.reshape(1, 1, 1, 1), 0.1 * one, 0.5 * one, 0.5 * one
     )
     return [round(weight.item(), 9), round(bias.item(), 9)]
-
-
-def heads_in_the_card() -> int:
-    _, card = read_checkpoint("cluttered-digits")
-    return int(card["config"]["num_heads"])
 
 
 QUESTIONS = """
@@ -135,7 +113,7 @@ not_told_by_shapes: the letters of what no shape tells, such as 'ab'
   ? Four of the six letters: all but the two that are read off mlp.fc1 and
     patch_embed.proj.
 row_of_a_key: the row of attn.qkv.weight that makes number 5 of head 2's keys
-  = row_of_a_key()
+  = int(torch.arange(3 * 96).reshape(3, 96 // 16, 16)[1, 2, 5])
   37: that row makes a query: the keys come after all D of those
   229: that row makes a value: the keys are the second third
   117: that would be right if each head had its q, k and v together; here all queries
@@ -185,7 +163,7 @@ shares_by_heads: the share of pictures read right, by number of heads
   ? model = VisionTransformer(replace(config, num_heads=h)).eval(); load_weights(model,
     weights); (model(pictures).argmax(1) == labels).float().mean().item()
 heads_of_the_file: the number of heads that the weights were trained with
-  = heads_in_the_card()
+  = int(read_checkpoint("cluttered-digits")[1]["config"]["num_heads"])
   1: with one head this file is worst of all
   8: near, but not the best of the five
   2: with so few heads a good third of the pictures is read wrong

@@ -6,9 +6,9 @@ import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.drawing import Answer, Cases, normal
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.findings import Trouble
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import tensors_in
-from vit_check.engine.watching import Trouble
 from vit_steps.pretrained.names import TORCHVISION
 from vit_steps.pretrained.names import rename as rename_by_table
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
@@ -73,13 +73,6 @@ def _rename_them(rename: Answer, names: list[str], tensors: list[Tensor]) -> Any
     }
 
 
-def right_names(given: dict[str, Tensor]) -> dict[str, Tensor]:
-    renamed = {}
-    for name, tensor in rename_by_table(given, TORCHVISION).items():
-        renamed[name] = tensor
-    return renamed
-
-
 TABLE = r"""
 rename_weights(state_dict) -> dict of the same tensors under torchvision's names
 norm inside norm1: renamed[name] -> renamed[name.replace("ln_", "encoder.ln")]
@@ -90,8 +83,7 @@ first digit: renamed[name] -> renamed[re.sub(r"(layer_\d)\d+", r"\1", name)]
 norms swapped: renamed[name]
   -> renamed[re.sub("ln_([12])", lambda found: f"ln_{3 - int(found[1])}", name)]
     ln_1 and ln_2 are swapped: norm1 comes before the attention, as ln_1
-MLP numbers kept
-  renamed[name] -> renamed[name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
+MLP numbers kept: [name] -> [name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
     fc1 and fc2 have become mlp.1 and mlp.2; their numbers are the places 0 and 3 in a
     row that has a GELU and a dropout as well
 unknown names vanish: renamed[name] = -> if name != "mask_token": renamed[name] =
@@ -111,6 +103,10 @@ copied: [name] = tensor -> [name] = tensor.clone()
   on, then {table.get(name, name): tensor for name, tensor in state_dict.items()}.
 """
 
-rename_weights = FunctionCheck(
-    right_names, TABLE, inputs=_rename_inputs, gradients=False, scenario=_rename_them
-)
+
+@checked_by(TABLE, inputs=_rename_inputs, gradients=False, scenario=_rename_them)
+def rename_weights(given: dict[str, Tensor]) -> dict[str, Tensor]:
+    renamed = {}
+    for name, tensor in rename_by_table(given, TORCHVISION).items():
+        renamed[name] = tensor
+    return renamed

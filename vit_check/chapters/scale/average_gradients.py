@@ -3,14 +3,7 @@ from typing import Any
 
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def averaged(gradients: Sequence[Tensor], counts: Sequence[int]) -> Any:
-    there = [(g, n) for g, n in zip(gradients, counts, strict=True) if n > 0]
-    total = sum(counts)
-    return sum(n / total * g for g, n in there)
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 average_gradients(gradients, counts) -> the gradient of the whole batch
@@ -41,4 +34,9 @@ sums over images: n / total -> 1 / total
 ? sum(count * gradient for gradient, count in ... if count) / sum(counts).
 """
 
-average_gradients = FunctionCheck(averaged, TABLE, gradients=False)
+
+@checked_by(TABLE, gradients=False)
+def average_gradients(gradients: Sequence[Tensor], counts: Sequence[int]) -> Any:
+    there = [(g, n) for g, n in zip(gradients, counts, strict=True) if n > 0]
+    total = sum(counts)
+    return sum(n / total * g for g, n in there)

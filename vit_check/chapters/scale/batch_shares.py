@@ -3,11 +3,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from vit_check.engine.drawing import Answer
-from vit_check.engine.functions import FunctionCheck
-
-
-def dealt(count: int, num_processes: int, rank: int) -> list[int]:
-    return list(range(rank, count, num_processes))
+from vit_check.engine.functions import checked_by
 
 
 def _deal_to_all(deal: Answer, batches: list[tuple[int, int]]) -> Any:
@@ -37,8 +33,7 @@ batch_shares(count, num_processes, rank) -> list of the places in the batch
   [(12, 3), (9, 4), (3, 5), (8, 1)]
 not shared: range(rank, count, num_processes) -> range(count)
     every process gets the whole batch: all of them then compute the same gradient
-blocks
-  = lambda count, n, rank: list(range(count))[rank * -(-count // n) :][: -(-count // n)]
+blocks: = lambda B, n, rank: [i for i in range(B) if i // -(-B // n) == rank]
     the batch is cut into blocks; dealt like cards, image 0 goes to process 0, image 1
     to process 1 and so on
 rest dropped: (rank, count, -> (rank, count // num_processes * num_processes,
@@ -56,4 +51,7 @@ ranks from 1: (rank, count, -> (rank - 1 if rank else count, count,
 ? range(rank, count, num_processes)
 """
 
-batch_shares = FunctionCheck(dealt, TABLE, scenario=_deal_to_all)
+
+@checked_by(TABLE, scenario=_deal_to_all)
+def batch_shares(count: int, num_processes: int, rank: int) -> list[int]:
+    return list(range(rank, count, num_processes))

@@ -4,24 +4,11 @@ from vit_steps.vision_transformer import ViTConfig
 CARD = 16e9  # bytes
 
 
-def images_that_fit(whole: float = CARD, **how: bool) -> int:
-    one = training_memory(ViTConfig.base(), 1, **how)
-    return int((whole - (one.total - one.activations)) // one.activations)
-
-
-def fraction_that_fits() -> float:
-    one = training_memory(ViTConfig.base(), 1)
-    return (CARD - (one.total - one.activations)) / one.activations
-
-
-def without_the_copy() -> int:
-    one = training_memory(ViTConfig.base(), 1)
-    plain = training_memory(ViTConfig.base(), 1, autocast=False)
-    return int((CARD - (plain.total - plain.activations)) // one.activations)
-
-
-def without_fixed() -> int:
-    return int(CARD // training_memory(ViTConfig.base(), 1).activations)
+def fitting(whole: float = CARD, copy: bool = True, **how: bool) -> float:
+    """Return how many images fit, with weights in bfloat16 beside them if ``copy``."""
+    image = training_memory(ViTConfig.base(), 1, **how).activations
+    held = training_memory(ViTConfig.base(), 1, autocast=copy)
+    return (whole - (held.total - held.activations)) / image
 
 
 def days() -> float:
@@ -91,16 +78,18 @@ lonely_image: how many times as much the image of rank 2 counts as one of rank 0
   ? Rank 0 has images 0 and 3, rank 1 images 1 and 4, rank 2 image 2.
   ? A third, divided by half a third.
 images_that_fit: the largest whole number of images whose training fits into 16e9 bytes
-  = images_that_fit()
-  without_fixed(): weights, gradients and averages are there before the first image
-  images_that_fit() + 1: one too many: the last one fits only in part, so round down
-  images_that_fit(16 * 2**30): either 16 GiB is taken for 16e9 bytes, or the weights
+  = int(fitting())
+  int(CARD // training_memory(ViTConfig.base(), 1).activations): weights, gradients and
+    averages are there before the first image
+  int(fitting()) + 1: one too many: the last one fits only in part, so round down
+  int(fitting(16 * 2**30)): either 16 GiB is taken for 16e9 bytes, or the weights
     alone are taken off, without gradients and averages
-  images_that_fit(0.9 * CARD): the chapter leaves a tenth of the memory to libraries;
+  int(fitting(0.9 * CARD)): the chapter leaves a tenth of the memory to libraries;
     here you are to use all of it
-  fraction_that_fits(): a part of an image does not help: round down
-  without_the_copy(): under autocast the weights are there a second time, in bfloat16
-  images_that_fit(checkpointing=True): that is with checkpointing
+  fitting(): a part of an image does not help: round down
+  int(fitting(copy=False)): under autocast the weights are there a second time, in
+    bfloat16
+  int(fitting(checkpointing=True)): that is with checkpointing
   ? What is left of the 16e9 bytes when no image has come yet?
   ? Take away weights (with their bfloat16 copy), gradients and averages, and divide the
     rest by the bytes of one image.

@@ -1,15 +1,5 @@
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import as_float, by_names
-
-
-def held(
-    num_parameters: int, num_devices: int, sharded: bool, autocast: bool
-) -> dict[str, float]:
-    own = num_parameters / num_devices if sharded else num_parameters
-    copy = 2 * num_parameters if autocast else 0
-    weights, gradients, averages = 4 * own + copy, 4 * own, 8 * own
-    return {"weights": weights, "gradients": gradients, "optimizer": averages}
-
 
 TABLE = """
 training_bytes(num_parameters, num_devices, sharded, autocast) -> dict of weights,
@@ -48,6 +38,14 @@ optimiser alone split: 4 * own -> 4 * num_parameters
   own, and 2 * num_parameters more under autocast.
 """
 
-training_bytes = FunctionCheck(
-    held, TABLE, normalize=by_names("weights", "gradients", "optimizer", each=as_float)
+
+@checked_by(
+    TABLE, normalize=by_names("weights", "gradients", "optimizer", each=as_float)
 )
+def training_bytes(
+    num_parameters: int, num_devices: int, sharded: bool, autocast: bool
+) -> dict[str, float]:
+    own = num_parameters / num_devices if sharded else num_parameters
+    copy = 2 * num_parameters if autocast else 0
+    weights, gradients, averages = 4 * own + copy, 4 * own, 8 * own
+    return {"weights": weights, "gradients": gradients, "optimizer": averages}

@@ -1,13 +1,5 @@
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import as_float
-
-
-def days(
-    macs: int, num_images: float, peak: float, num_devices: int, utilization: float
-) -> float:
-    speed = peak * num_devices * utilization
-    return 6 * macs * num_images / speed / 86_400
-
 
 TABLE = """
 training_days(macs, num_images, peak_flops, num_devices, utilization) -> days
@@ -32,4 +24,10 @@ utilization multiplied: * utilization -> / utilization
 ? 6 * macs * num_images / (num_devices * peak_flops * utilization) / 86_400
 """
 
-training_days = FunctionCheck(days, TABLE, normalize=as_float)
+
+@checked_by(TABLE, normalize=as_float)
+def training_days(
+    macs: int, num_images: float, peak: float, num_devices: int, utilization: float
+) -> float:
+    speed = peak * num_devices * utilization
+    return 6 * macs * num_images / speed / 86_400

@@ -4,32 +4,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
+from vit_check.engine.observing import as_number
 
 
 def _rows_as_tensors(output: Any) -> Any:
     """Convert lists of numbers to tensors, and every tensor to double precision."""
+    if isinstance(output, Tensor):
+        return output.double()
     if not isinstance(output, tuple | list):
-        return output.double() if isinstance(output, Tensor) else output
-    return [
-        torch.tensor([float(number) for number in part], dtype=torch.float64)
-        if isinstance(part, tuple | list)
-        and all(isinstance(n, float | int) or _is_number(n) for n in part)
-        else part.double()
-        if isinstance(part, Tensor)
-        else part
-        for part in output
-    ]
-
-
-def _is_number(thing: Any) -> bool:
-    return isinstance(thing, Tensor) and thing.ndim == 0
-
-
-def right_one_query(query: Tensor, keys: Tensor, values: Tensor) -> Any:
-    scores = keys @ query / math.sqrt(len(query))
-    weights = scores.softmax(dim=0)
-    return weights @ values, weights
+        return output
+    if all(isinstance(as_number(item), float | int) for item in output):
+        return torch.tensor([float(n) for n in output], dtype=torch.float64)
+    return [*map(_rows_as_tensors, output)]
 
 
 TABLE = """
@@ -59,6 +46,9 @@ scores for weights: values, weights -> values, scores
   weights @ values.
 """
 
-attend_one_query = FunctionCheck(
-    right_one_query, TABLE, shape="(d_v,)", gradients=False, normalize=_rows_as_tensors
-)
+
+@checked_by(TABLE, shape="(d_v,)", gradients=False, normalize=_rows_as_tensors)
+def attend_one_query(query: Tensor, keys: Tensor, values: Tensor) -> Any:
+    scores = keys @ query / math.sqrt(len(query))
+    weights = scores.softmax(dim=0)
+    return weights @ values, weights

@@ -1,12 +1,7 @@
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def _causal(num_tokens: int) -> Tensor:
-    return torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril()
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 causal_mask(num_tokens) -> (T, T), True where a query may look
@@ -22,7 +17,7 @@ itself hidden: tril() -> tril(-1)
     hides each token from itself, so that the first one has nothing to look at
 one ahead: tril() -> tril(1)
     lets each token see the next one, which is what it is to guess
-to be added: = lambda n: torch.zeros(n, n).masked_fill(~_causal(n), -math.inf)
+to be added: tril() -> tril().log()
     holds 0 and minus infinity, to be added to the scores; expected True and False
 ? Draw it for three tokens: a row for each query, a column for each key. What may token
   0 see?
@@ -30,4 +25,7 @@ to be added: = lambda n: torch.zeros(n, n).masked_fill(~_causal(n), -math.inf)
 ? torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril().
 """
 
-causal_mask = FunctionCheck(_causal, TABLE)
+
+@checked_by(TABLE)
+def causal_mask(num_tokens: int) -> Tensor:
+    return torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril()

@@ -1,6 +1,5 @@
-from vit_check.chapters.scaled_dot_product_attention.scaled_dot_product_attention import (  # noqa: E501
-    OF_SCALE,
-    attend,
+from vit_check.chapters.scaled_dot_product_attention import (
+    scaled_dot_product_attention as unmasked,
 )
 from vit_check.engine.functions import FunctionCheck
 
@@ -38,7 +37,7 @@ row of NaN: .nan_to_num(0.0) -> nothing
 row left level: -math.inf -> -1e9
     a query that may look at nothing looks at everything alike: all its scores are the
     same large negative number; give it zeros
-{OF_SCALE}
+{unmasked.OF_SCALE}
 ? A key that is masked should get a weight of exactly 0, and the others should still sum
   to 1. Which score becomes a weight of 0?
 ? Before the softmax, put minus infinity where the mask is False. Then look at a row
@@ -47,6 +46,7 @@ row left level: -math.inf -> -1e9
   0.0), which also clears a row of NaN.
 """
 
+attend = unmasked.scaled_dot_product_attention.reference
 masked_attention = FunctionCheck(
     attend, TABLE, shape="(..., T_q, d_v)", batched=(0, 1, 2, 3)
 )

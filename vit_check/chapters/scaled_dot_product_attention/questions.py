@@ -21,18 +21,6 @@ def third_when_doubled() -> str:
     return "grows" if after > before else "shrinks" if after < before else "stays"
 
 
-def mean_of_equal_values() -> tuple[float, ...]:
-    q, k = torch.tensor([[1.0, 1, 0, 2]]), torch.eye(4)[:3]
-    values = torch.tensor([[3.0, 5.0]]).repeat(3, 1)
-    return tuple(scaled_dot_product_attention(q, k, values)[0][0].tolist())
-
-
-def slope_of_the_first_by_the_third() -> float:
-    scores = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64).log()
-    slopes = torch.func.jacrev(lambda s: s.softmax(dim=0))(scores)  # (3, 3)
-    return float(slopes[0, 2])
-
-
 def about(spread: float) -> float:
     """Return the share of tokens that is attended to when scores have this spread."""
     return math.exp(-(spread**2) / 2)
@@ -61,7 +49,8 @@ third_weight_when_the_query_doubles: 'grows', 'stays' or 'shrinks'
   ? The third score stays; the other two become larger. The weights add up to 1.
   ? 1 / (2e + 1) becomes 1 / (2e² + 1).
 output_of_equal_values: the output, two numbers
-  = mean_of_equal_values()
+  = scaled_dot_product_attention(torch.tensor([[1.0, 1, 0, 2]]), torch.eye(4)[:3],
+    torch.tensor([[3.0, 5.0]]).repeat(3, 1))[0][0]
   (9.0, 15.0): that is the sum of the values; their weights add up to 1
   (1.0, 5 / 3): that is a third of a value: three such parts are added up
   ? Write the output as a sum of three weights times the same value.
@@ -74,19 +63,18 @@ spread_of_raw_scores: the standard deviation of the scores before the division
   math.sqrt(64 * 3 * 0.5): 3 and 0.5 are standard deviations; square them
   28.0: the standard deviation of a product of independent numbers of mean 0 is the
     product of theirs
-  math.sqrt(64 * (3**2 + 0.5**2)): the variance of a product is the product of the
-    variances, not a sum
+  math.sqrt(64 * (3**2 + 0.5**2)) or math.sqrt(64 * (3 + 0.5)): the variance of a
+    product is the product of the variances, not a sum
   144.0: that is the variance; the standard deviation is its root
   8.0: that is for queries and keys of standard deviation 1; here it is 3 and 0.5
   96.0: it is the variances that add up over the d terms
-  math.sqrt(64 * (3 + 0.5)): the variance of a product is the product of the variances,
-    not a sum
   ? What is the variance of one product of a query's and a key's number?
   ? 9 times a quarter. Then 64 such variances add up.
   ? √(64 · 9 · ¼).
 slope_of_the_first_weight: the first weight's change for a small change of the third
     score, per unit
-  = slope_of_the_first_by_the_third()
+  = torch.func.jacrev(lambda scores: scores.softmax(dim=0))(
+    torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64).log())[0, 2].item()
   rounding 0.01
   0.1: the size is right and the sign is not: a rival gains
   0.25: that is the slope for its own score

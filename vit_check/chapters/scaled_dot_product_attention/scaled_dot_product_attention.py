@@ -4,18 +4,7 @@ import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
-from vit_check.engine.functions import FunctionCheck
-
-
-def attend(
-    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
-    weights = scores.softmax(dim=-1).nan_to_num(0.0)
-    return weights @ v, weights
-
+from vit_check.engine.functions import checked_by
 
 _PADDING = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None, None]
 
@@ -93,6 +82,13 @@ scores for weights: v, weights -> v, scores
   scores.softmax(dim=-1), then weights @ v.
 """
 
-scaled_dot_product_attention = FunctionCheck(
-    attend, TABLE, shape="(..., T_q, d_v)", batched=(0, 1, 2)
-)
+
+@checked_by(TABLE, shape="(..., T_q, d_v)", batched=(0, 1, 2))
+def scaled_dot_product_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(dim=-1).nan_to_num(0.0)
+    return weights @ v, weights

@@ -1,13 +1,6 @@
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def right_softmax(scores: Tensor) -> Tensor:
-    largest = scores.amax(dim=-1, keepdim=True)
-    exps = (scores - largest).exp()
-    return exps / exps.sum(dim=-1, keepdim=True)
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 softmax(scores) -> weights of the same shape, over the last axis
@@ -55,4 +48,9 @@ powers of two: .exp() -> .exp2()
   exps.sum(dim=-1, keepdim=True).
 """
 
-softmax = FunctionCheck(right_softmax, TABLE, shape="as the scores")
+
+@checked_by(TABLE, shape="as the scores")
+def softmax(scores: Tensor) -> Tensor:
+    largest = scores.amax(dim=-1, keepdim=True)
+    exps = (scores - largest).exp()
+    return exps / exps.sum(dim=-1, keepdim=True)

@@ -5,19 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from vit_check.engine.drawing import Answer
-from vit_check.engine.functions import FunctionCheck
-
-
-def in_parts(
-    model: nn.Module, images: Tensor, labels: Tensor, optimizer: Any, num_parts: int
-) -> None:
-    parts = zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True)
-    optimizer.zero_grad()
-    for x, y in parts:
-        share = len(x) / len(images)
-        loss = share * F.cross_entropy(model(x), y)
-        loss.backward()
-    optimizer.step()
+from vit_check.engine.functions import checked_by
 
 
 def _train_in_parts(
@@ -104,6 +92,15 @@ whole batch at once: chunk(num_parts) -> chunk(1)
   F.cross_entropy(model(x), y) * len(x) / len(images); loss.backward()
 """
 
-accumulate_gradients = FunctionCheck(
-    in_parts, TABLE, gradients=False, scenario=_train_in_parts
-)
+
+@checked_by(TABLE, gradients=False, scenario=_train_in_parts)
+def accumulate_gradients(
+    model: nn.Module, images: Tensor, labels: Tensor, optimizer: Any, num_parts: int
+) -> None:
+    parts = zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True)
+    optimizer.zero_grad()
+    for x, y in parts:
+        share = len(x) / len(images)
+        loss = share * F.cross_entropy(model(x), y)
+        loss.backward()
+    optimizer.step()

@@ -2,28 +2,13 @@ import math
 from typing import Any
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from vit_check.engine.drawing import Answer, Cases, normal
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.drawing import Answer
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import tensors_in
-
-
-def in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
-    largest = q.new_full((len(q), 1), -math.inf)
-    total, mixed = q.new_zeros(len(q), 1), q.new_zeros(len(q), v.shape[1])
-    for start in range(0, len(k), block):
-        keys, values = k[start : start + block], v[start : start + block]
-        scores = q @ keys.T / math.sqrt(q.shape[1])  # (T_q, block)
-        new = torch.maximum(largest, scores.amax(1, keepdim=True))
-        shares = (scores - new).exp()
-        factor = (largest - new).exp()
-        total = factor * total + shares.sum(1, keepdim=True)
-        mixed = factor * mixed + shares @ values
-        largest = new
-    return mixed / total
 
 
 class _Rows(TorchFunctionMode):
@@ -57,26 +42,19 @@ def _attend_watched(
     return {"the output": output, "a whole row of scores": "there" if whole else "no"}
 
 
-def _block_inputs(generator: Generator) -> Cases:
-    for queries, keys, d, values, block, width, below, dtype in (
-        (24, 48, 4, 3, 8, 1.5, False, torch.float64),
-        (18, 53, 5, 4, 10, 1.5, False, torch.float32),
-        (12, 16, 5, 3, 1, 1.5, False, torch.float32),
-        (20, 47, 4, 3, 11, 200.0, False, torch.float32),
-        (19, 46, 4, 3, 6, 200.0, True, torch.float32),
-        (9, 13, 4, 6, 20, 1.5, False, torch.float64),
-    ):
-        widths = width * torch.linspace(0.2, 1, queries, dtype=torch.float64)[:, None]
-        q = widths * normal(generator, queries, d)
-        k = normal(generator, keys, d)
-        if below:  # all scores of all queries are hundreds below 0
-            q, k = widths + q.abs(), -1 - k.abs()
-        v = normal(generator, keys, values)
-        yield [q.to(dtype), k.to(dtype), v.to(dtype), block]
+def _drawn(q: Tensor, width: float = 1.5) -> Tensor:
+    """Return queries that are wider from the first to the last."""
+    return width * torch.linspace(0.2, 1, len(q), dtype=q.dtype)[:, None] * q
 
 
 TABLE = """
 attention_in_blocks(q, k, v, block) -> (T_q, d_v)
+  _drawn(float64(24, 4)), float64(48, 4), float64(48, 3), 8
+  _drawn(float32(18, 5)), float32(53, 5), float32(53, 4), 10
+  _drawn(float32(12, 5)), float32(16, 5), float32(16, 3), 1
+  _drawn(float32(20, 4), 200.0), float32(47, 4), float32(47, 3), 11
+  _drawn(1 + float32(19, 4).abs(), 200.0), -1 - float32(46, 4).abs(), float32(46, 3), 6
+  _drawn(float64(9, 4)), float64(13, 4), float64(13, 6), 20
 whole rows: = lambda q, k, v, block: (q @ k.T / math.sqrt(q.shape[1])).softmax(-1) @ v
     the numbers are right, but the scores of a query with all keys are held at once;
     walk along the keys, a block at a time
@@ -97,8 +75,7 @@ no maximum: -math.inf -> 0.0
   torch.maximum(largest, scores.amax(1, keepdim=True)) -> largest
     the exponentials are taken of bare scores, and overflow when a score is in the
     hundreds: subtract the largest first
-largest of the block: torch.maximum(largest, scores.amax(1, keepdim=True))
-  -> scores.amax(1, keepdim=True)
+largest of the block: torch.maximum(largest, -> (
     the new largest score is that of this block alone and may be lower than the old one:
     the factor then grows instead of shrinking, and overflows
 one largest for all queries: scores.amax(1, keepdim=True) -> scores.amax()
@@ -122,6 +99,18 @@ last block dropped: len(k), block -> len(k) // block * block, block
   keepdim=True); mixture = factor * mixture + shares @ values.
 """
 
-attention_in_blocks = FunctionCheck(
-    in_blocks, TABLE, inputs=_block_inputs, gradients=False, scenario=_attend_watched
-)
+
+@checked_by(TABLE, gradients=False, scenario=_attend_watched)
+def attention_in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
+    largest = q.new_full((len(q), 1), -math.inf)
+    total, mixed = q.new_zeros(len(q), 1), q.new_zeros(len(q), v.shape[1])
+    for start in range(0, len(k), block):
+        keys, values = k[start : start + block], v[start : start + block]
+        scores = q @ keys.T / math.sqrt(q.shape[1])  # (T_q, block)
+        new = torch.maximum(largest, scores.amax(1, keepdim=True))
+        shares = (scores - new).exp()
+        factor = (largest - new).exp()
+        total = factor * total + shares.sum(1, keepdim=True)
+        mixed = factor * mixed + shares @ values
+        largest = new
+    return mixed / total

@@ -8,11 +8,6 @@ def threes() -> int:
     return int(total)
 
 
-def moves() -> tuple[bool, bool]:
-    one = torch.tensor(1.0, dtype=torch.bfloat16)
-    return bool(one + 0.003 != one), bool(one - 0.003 != one)
-
-
 QUESTIONS = """
 sum_of_threes: the sum of 500 threes that are added one by one in bfloat16
   = threes()
@@ -28,7 +23,8 @@ sum_of_threes: the sum of 500 threes that are added one by one in bfloat16
   ? Between 512 and 1024 the numbers are 4 apart, above that 8 apart.
 bfloat16_moves: two truth values: whether 1 + 0.003 and 1 - 0.003 differ from 1 in
     bfloat16
-  = moves()
+  = tuple(bool(torch.tensor(1.0, dtype=torch.bfloat16) + step != 1)
+    for step in (0.003, -0.003))
   (False, False): below 1 the numbers lie closer together than above
   (True, True): above 1 the next number is more than twice 0.003 away
   (True, False): the other way round: below 1 the steps are smaller

@@ -1,10 +1,11 @@
+import itertools
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from vit_check.engine.drawing import Answer
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import draw
 from vit_steps.variants import distillation
 
@@ -27,17 +28,6 @@ class _Student(nn.Module):
         return (from_class + from_teacher) / 2
 
 
-class _AnotherCrop:
-    """An augmentation that differs from call to call, but not between two models."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def __call__(self, images: Tensor) -> Tensor:
-        self.calls += 1
-        return images.roll((self.calls, 2 * self.calls), dims=(2, 3))
-
-
 def _two_steps(
     step: Answer, images: Tensor, labels: Tensor, classes: int, seed: int
 ) -> dict[str, Any]:
@@ -54,7 +44,12 @@ def _two_steps(
     for parameter in student.parameters():
         parameter.grad = parameter.detach().flip(0)
     optimizer = torch.optim.SGD(student.parameters(), lr=0.1)
-    augment = _AnotherCrop()
+    calls = itertools.count(1)
+
+    def augment(images: Tensor) -> Tensor:  # in each call in another way
+        shift = next(calls)
+        return images.roll((shift, 2 * shift), dims=(2, 3))
+
     losses = [
         step(student, teacher, optimizer, augment, images[number], labels[number])
         for number in range(2)
@@ -68,27 +63,6 @@ def _two_steps(
         "the teacher": list(teacher.buffers()),
         "gradients of the teacher": [p.grad is not None for p in teacher.parameters()],
     }
-
-
-def step_with_teacher(
-    student: Any,
-    teacher: Any,
-    optimizer: Any,
-    augment: Any,
-    images: Tensor,
-    labels: Tensor,
-) -> Tensor:
-    student.train()
-    teacher.eval()
-    seen = augment(images)
-    with torch.no_grad():
-        told = teacher(seen)
-    answers = student.two_answers(seen)
-    loss = distillation.hard_distillation_loss(answers, labels, told)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    return loss.detach()
 
 
 TABLE = """
@@ -122,8 +96,7 @@ no step: optimizer.step() -> nothing
 heads swapped: (answers, -> (answers[::-1],
     the tokens are swapped: the class token learns from the teacher here and the
     distillation token from the labels
-labels for both: distillation.hard_distillation_loss(answers, labels, told)
-  -> sum(F.cross_entropy(answer, labels) for answer in answers) / 2
+labels for both: labels, told) -> labels, F.one_hot(labels))
     both tokens learn from the labels; what the teacher says is not used
 answers averaged first: (answers, -> ([sum(answers) / 2] * 2,
     the mean of the two answers is taught; two_answers teaches each on its own
@@ -136,6 +109,19 @@ answers averaged first: (answers, -> ([sum(answers) / 2] * 2,
   backward, step.
 """
 
-distillation_step = FunctionCheck(
-    step_with_teacher, TABLE, gradients=False, scenario=_two_steps
-)
+
+@checked_by(TABLE, gradients=False, scenario=_two_steps)
+def distillation_step(
+    student: Any, teacher: Any, optimizer: Any, augment: Any, images: Any, labels: Any
+) -> Tensor:
+    student.train()
+    teacher.eval()
+    seen = augment(images)
+    with torch.no_grad():
+        told = teacher(seen)
+    answers = student.two_answers(seen)
+    loss = distillation.hard_distillation_loss(answers, labels, told)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()

@@ -1,17 +1,11 @@
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
-
-
-def without_registers(tokens: Tensor, num_registers: int) -> Tensor:
-    first, rest = tokens[:, :1], tokens[:, 1 + num_registers :]
-    return torch.cat([first, rest], dim=1)
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 drop_registers(tokens, num_registers) -> (B, 1 + N, D)
+  moves image token number -> image token number
   float32(3, 1 + 3 + 7, 5), 3
   float64(2, 1 + 4 + 70, 3), 4
   float32(2, 1 + 0 + 4, 6), 0
@@ -32,9 +26,8 @@ one too many: 1 + num_registers -> 2 + num_registers
 ? torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1).
 """
 
-drop_registers = FunctionCheck(
-    without_registers,
-    TABLE,
-    batched=(0,),
-    moves=Axes("image token number", "image token number"),
-)
+
+@checked_by(TABLE, batched=(0,))
+def drop_registers(tokens: Tensor, num_registers: int) -> Tensor:
+    first, rest = tokens[:, :1], tokens[:, 1 + num_registers :]
+    return torch.cat([first, rest], dim=1)

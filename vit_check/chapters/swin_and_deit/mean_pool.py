@@ -1,12 +1,6 @@
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def pooled(tokens: Tensor) -> Tensor:
-    patches = tokens[:, 1:]
-    return patches.mean(dim=1)
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 mean_pool(tokens), class token first -> (B, D)
@@ -36,4 +30,8 @@ first image left out: [:, 1:] -> [1:]
 ? tokens[:, 1:].mean(dim=1).
 """
 
-mean_pool = FunctionCheck(pooled, TABLE, batched=(0,))
+
+@checked_by(TABLE, batched=(0,))
+def mean_pool(tokens: Tensor) -> Tensor:
+    patches = tokens[:, 1:]
+    return patches.mean(dim=1)

@@ -14,12 +14,8 @@ def windows(stage: int) -> int:
     return (SIDE // 2**stage // WINDOW) ** 2
 
 
-def loss_of_one_token() -> float:
-    """Return the hard loss of an answer that gives label and teacher half each."""
-    logits = torch.tensor([[0.0, 0.0, -math.inf]], dtype=torch.float64)
-    label, told = torch.tensor([0]), torch.tensor([[0.0, 1.0, 0.0]])
-    return float(hard_distillation_loss((logits, logits), label, told))
-
+# The logits of an answer that gives label and teacher half each.
+HALVES = torch.tensor([[0.0, 0.0, -math.inf]], dtype=torch.float64)
 
 QUESTIONS = """
 swin_384_windows_in_first_stage: the number of windows of one image in the first stage
@@ -76,7 +72,8 @@ least_hard_loss_with_two_tokens: the smallest hard loss that two tokens can reac
   ? They are shares of two different softmaxes, so one does not take from the other.
   ? -ln 1, twice, halved.
 least_hard_loss_with_one_token: the smallest hard loss that one token can reach
-  = loss_of_one_token()
+  = hard_distillation_loss((HALVES, HALVES), torch.tensor([0]),
+    torch.tensor([[0.0, 1.0, 0.0]])).item()
   rounding 6e-3
   0.0: p(y) and p(t) are shares of one softmax: they cannot both be 1
   2 * math.log(2): that is the sum of both parts; the loss has half of it

@@ -21,8 +21,7 @@ relative_position_index(window_size) -> (w², w²)
   2
   4
   1
-key minus query
-  place[:, :, None] - place[:, None, :] -> place[:, None, :] - place[:, :, None]
+key minus query: difference + -> difference.mT +
     the table is transposed: it takes the place of the key minus that of the query, so
     that left and right, up and down change sides
 rows and columns swapped: down, across = -> across, down =

@@ -1,18 +1,8 @@
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_steps.variants import swin
-
-
-def rolled_mask(height: int, width: int, window_size: int, shift: int) -> Tensor:
-    places = torch.arange(height), torch.arange(width)
-    row, column = torch.meshgrid(*places, indexing="ij")
-    down, across = row >= height - shift, column >= width - shift  # carried around
-    group = 2 * down + across
-    group = swin.window_partition(group[None, :, :, None], window_size).squeeze(-1)
-    return group[:, :, None] == group[:, None, :]
-
 
 TABLE = """
 shifted_window_mask(height, width, window_size, shift) -> (windows, w², w²)
@@ -55,4 +45,14 @@ minus a hundred: group[:, :, None] == group[:, None, :]
   group[:, :, None] == group[:, None, :].
 """
 
-shifted_window_mask = FunctionCheck(rolled_mask, TABLE)
+
+@checked_by(TABLE)
+def shifted_window_mask(
+    height: int, width: int, window_size: int, shift: int
+) -> Tensor:
+    places = torch.arange(height), torch.arange(width)
+    row, column = torch.meshgrid(*places, indexing="ij")
+    down, across = row >= height - shift, column >= width - shift  # carried around
+    group = 2 * down + across
+    group = swin.window_partition(group[None, :, :, None], window_size).squeeze(-1)
+    return group[:, :, None] == group[:, None, :]

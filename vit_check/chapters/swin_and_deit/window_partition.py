@@ -1,9 +1,9 @@
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
 from vit_steps.variants import swin
 
 TABLE = """
 window_partition(x, window_size) -> (B·windows, w², D)
+  moves image row column number -> window token number
   float32(2, 6, 9, 5), 3
   float64(3, 8, 20, 7), 4
   float32(2, 4, 6, 3), 2
@@ -32,9 +32,4 @@ a list of windows: = lambda x, w: list(window_partition(x, w))
   .reshape(-1, w * w, D).
 """
 
-window_partition = FunctionCheck(
-    swin.window_partition,
-    TABLE,
-    batched=(0,),
-    moves=Axes("image row column number", "window token number"),
-)
+window_partition = FunctionCheck(swin.window_partition, TABLE, batched=(0,))

@@ -1,9 +1,9 @@
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.moved import Axes
 from vit_steps.variants import swin
 
 TABLE = """
 window_reverse(windows, height, width) -> (B, rows, columns, D)
+  moves window token number -> image row column number
   float32(2 * 2 * 3, 9, 5), 6, 9
   float64(3 * 2 * 5, 16, 7), 8, 20
   float32(2 * 2 * 3, 4, 3), 4, 6
@@ -12,8 +12,7 @@ window_reverse(windows, height, width) -> (B, rows, columns, D)
 no transpose: .transpose(2, 3) -> nothing
     the shape is right and the map is not: windows are laid one after the other, since
     the windows of a row and the rows of a window are not swapped back
-height and width swapped
-  = lambda windows, height, width: window_reverse(windows, width, height)
+height and width swapped: w, D = -> height, width = width, height; w, D =
     the map is (B, columns, rows, D), expected (B, rows, columns, D)
 dilated: transpose(2, 3) -> permute(0, 3, 1, 4, 2, 5)
     neighbours in a window are put far apart on the map: the rows are split as (rows/w,
@@ -31,8 +30,4 @@ map flattened: height, width, D -> height * width, D
   .reshape(-1, height, width, D), with w the root of windows.shape[1].
 """
 
-window_reverse = FunctionCheck(
-    swin.window_reverse,
-    TABLE,
-    moves=Axes("window token number", "image row column number"),
-)
+window_reverse = FunctionCheck(swin.window_reverse, TABLE)

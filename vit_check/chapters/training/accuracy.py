@@ -4,7 +4,7 @@ import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.drawing import Answer, Cases
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import as_number
 
 
@@ -16,12 +16,6 @@ def _accuracies(
         f"the accuracy of {len(y)} images (call {number})": as_number(function(x, y))
         for number, (x, y) in enumerate(zip(logits, labels, strict=True), start=1)
     }
-
-
-def fraction(logits: Tensor, labels: Tensor) -> float:
-    answers = logits.argmax(dim=1)
-    hits = answers == labels
-    return hits.double().mean().item()
 
 
 def _accuracy_inputs(generator: Generator) -> Cases:
@@ -59,8 +53,7 @@ argmax over the batch: dim=1 -> dim=0
     image should get a class
 divided by K: double().mean().item() -> sum().item() / logits.shape[1]
     the count is divided by the number of classes, expected by the number of images
-probability of the right class
-  = lambda logits, labels: logits.softmax(1).gather(1, labels[:, None]).mean()
+probability of the right class: = lambda x, y: x.softmax(1).gather(1, y[:, None]).mean()
     the mean probability of the right class is returned: an answer is right or wrong,
     whatever its probability
 all or nothing: double().mean() -> all().double()
@@ -71,6 +64,9 @@ all or nothing: double().mean() -> all().double()
 ? (logits.argmax(dim=1) == labels).float().mean().item().
 """
 
-accuracy = FunctionCheck(
-    fraction, TABLE, inputs=_accuracy_inputs, gradients=False, scenario=_accuracies
-)
+
+@checked_by(TABLE, inputs=_accuracy_inputs, gradients=False, scenario=_accuracies)
+def accuracy(logits: Tensor, labels: Tensor) -> float:
+    answers = logits.argmax(dim=1)
+    hits = answers == labels
+    return hits.double().mean().item()

@@ -1,27 +1,7 @@
 import torch
 from torch import Tensor
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def adamw(
-    w: Tensor,
-    g: Tensor,
-    m: Tensor,
-    v: Tensor,
-    step: int,
-    lr: float,
-    weight_decay: float,
-) -> tuple[Tensor, Tensor, Tensor]:
-    beta1, beta2 = 0.9, 0.999
-    m = beta1 * m + (1 - beta1) * g
-    v = beta2 * v + (1 - beta2) * g**2
-    m_hat = m / (1 - beta1**step)
-    v_hat = v / (1 - beta2**step)
-    decay = lr * weight_decay * w
-    change = lr * m_hat / (v_hat.sqrt() + 1e-8)
-    return w - decay - change, m, v
-
+from vit_check.engine.functions import checked_by
 
 # 0 divided by 0 for a gradient of 0, if nothing is added to the root
 _BUT_ONE = torch.arange(12).reshape(3, 4) > 0
@@ -36,8 +16,7 @@ adamw_step(w, g, m, v, step, lr, weight_decay) -> (w, m, v)
     3, 0.02, 0.1
   float32(3, 4), float32(3, 4), 0.2 * float32(3, 4), 5e-3 + 1e-2 * float32(3, 4) ** 2,
     7, 0.02, 0.1
-no correction: / (1 - beta1**step) -> nothing
-  / (1 - beta2**step) -> nothing
+no correction: **step -> ** math.inf
     the averages are not corrected: they begin at 0, and in the first steps hold only
     the part 1 - βᵗ of what they should
 m alone corrected: / (1 - beta2**step) -> nothing
@@ -45,13 +24,13 @@ m alone corrected: / (1 - beta2**step) -> nothing
 correction a step early: **step -> ** (step + 1)
     the correction is that of the next step; the first step is step 1, and step counts
     from there already
-decay in the gradient: beta1, beta2 = -> g = g + weight_decay * w; beta1, beta2 =
-  - decay -> nothing
+decay in the gradient: beta1, beta2 = -> g = g + decay * w; beta1, beta2 =
+  - pull -> nothing
     the decay is added to the gradient and goes through m and v: that is Adam with a
     penalty, and AdamW keeps the two apart
-decay without lr: lr * weight_decay -> weight_decay
+decay without lr: lr * decay -> decay
     the decay is not multiplied by the learning rate
-decay of the new weight: w - decay - change -> (w - change) * (1 - lr * weight_decay)
+decay of the new weight: w - pull - change -> (w - change) * (1 - lr * decay)
     the decay pulls at the weight after the step; it is taken of the old one
 betas exchanged: 0.9, 0.999 -> 0.999, 0.9
     the two betas are exchanged: m keeps 0.9 of itself and v 0.999
@@ -71,4 +50,16 @@ corrected averages returned: change, m, v -> change, m_hat, v_hat
   averages as they were before the correction.
 """
 
-adamw_step = FunctionCheck(adamw, TABLE, gradients=False)
+
+@checked_by(TABLE, gradients=False)
+def adamw_step(
+    w: Tensor, g: Tensor, m: Tensor, v: Tensor, step: int, lr: float, decay: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    beta1, beta2 = 0.9, 0.999
+    m = beta1 * m + (1 - beta1) * g
+    v = beta2 * v + (1 - beta2) * g**2
+    m_hat = m / (1 - beta1**step)
+    v_hat = v / (1 - beta2**step)
+    pull = lr * decay * w
+    change = lr * m_hat / (v_hat.sqrt() + 1e-8)
+    return w - pull - change, m, v

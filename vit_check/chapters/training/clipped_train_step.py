@@ -1,13 +1,14 @@
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
-from vit_check.engine.drawing import Answer, Cases
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.drawing import Answer, normal
+from vit_check.engine.findings import Trouble
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import as_number, parameters_of
-from vit_check.engine.watching import Trouble
 
 
 class _Network(nn.Module):
@@ -45,17 +46,15 @@ def _steps(
     model = _Network(weights)
     for parameter in model.parameters():
         parameter.grad = 0.3 * parameter.detach().flip(0)
-    kinds: dict[str, Any] = {"SGD": torch.optim.SGD, "AdamW": torch.optim.AdamW}
-    optimizer = kinds[kind](model.parameters(), lr=lr)
+    optimizer = getattr(torch.optim, kind)(model.parameters(), lr=lr)
     calls = _listen(model, optimizer)
-    limit = {"clip_norm": clip_norm} if _knows_limit(step) else {}
+    run = _as_it_takes_them(step, clip_norm)
     seen: dict[str, Any] = {}
     for number, (x, y) in enumerate(zip(images, labels, strict=True), start=1):
         calls.clear()
         before = [w.detach().clone() for w in model.parameters()]
-        arguments = _in_its_order(step, model, optimizer, x, y)
         try:
-            loss = step(*arguments, *([] if limit else [clip_norm]), **limit)
+            loss = run(model, optimizer, x, y)
         except RuntimeError as error:
             if "modified by an inplace operation" not in str(error):
                 raise
@@ -101,65 +100,37 @@ def _listen(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
     return calls
 
 
-def _in_its_order(
-    step: Answer, model: Any, optimizer: Any, images: Any, labels: Any
-) -> tuple[Any, ...]:
-    """Return the arguments, with the optimizer last if the function has it there."""
-    names = [parameter.name for parameter in parameters_of(step)]
-    if len(names) > 3 and names[3].startswith("opt"):
-        return model, images, labels, optimizer
-    return model, optimizer, images, labels
+def _as_it_takes_them(step: Answer, clip_norm: float) -> Answer:
+    """Return the step as a function of model, optimizer, images and labels.
 
-
-def _knows_limit(step: Answer) -> bool:
-    """Return whether the limit can be given by its name and not only as the fifth."""
+    It may take the optimizer last, and the limit by its name or as the fifth.
+    """
     parameters = parameters_of(step)
+    last = len(parameters) > 3 and parameters[3].name.startswith("opt")
     named = any(p.kind is p.VAR_KEYWORD or p.name == "clip_norm" for p in parameters)
-    return named or not parameters
+
+    def run(model: Any, optimizer: Any, *batch: Tensor) -> Any:
+        given = (model, *batch, optimizer) if last else (model, optimizer, *batch)
+        by_name = named or not parameters
+        return step(*given, clip_norm=clip_norm) if by_name else step(*given, clip_norm)
+
+    return run
 
 
-def stepped(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    images: Tensor,
-    labels: Tensor,
-    clip_norm: float,
-) -> float:
-    logits = model(images)  # (B, K)
-    loss = F.cross_entropy(logits, labels)
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-    optimizer.step()
-    return loss.item()
-
-
-def _step_inputs(generator: Generator) -> Cases:
-    C, H, W, hidden, K = 1, 2, 3, 5, 4
-    for kind, lr, limit in (
-        ("SGD", 0.4, "shorter"),
-        ("AdamW", 0.05, "shorter"),
-        ("SGD", 0.2, "longer"),
-    ):
-        weights = [
-            torch.randn(hidden, C * H * W, generator=generator),
-            1 + 0.3 * torch.randn(hidden, generator=generator),
-            0.3 * torch.randn(hidden, generator=generator),
-            0.7 * torch.randn(K, hidden, generator=generator),
-        ]
-        sizes = (6, 9, 7)
-        images = [torch.randn(B, C, H, W, generator=generator) for B in sizes]
-        labels = [torch.randint(K, (B,), generator=generator) for B in sizes]
-        model = _Network(weights)
-        loss = F.cross_entropy(model(images[0]), labels[0])
-        found = torch.autograd.grad(loss, list(model.parameters()))
-        gradient = torch.cat([g.flatten() for g in found])
-        lengths = {"shorter": gradient.abs().max() / 3, "longer": gradient.norm()}
-        yield [weights, images, labels, kind, lr, 1.5 * lengths[limit].item()]
+def _batches(generator: Generator) -> list[Any]:
+    """Return a model's weights, and images and labels of three batches."""
+    draw = partial(normal, generator, dtype=torch.float32)
+    weights = [draw(5, 6), 1 + 0.3 * draw(5), 0.3 * draw(5), 0.7 * draw(4, 5)]
+    sizes = (6, 9, 7)
+    labels = [torch.randint(4, (B,), generator=generator) for B in sizes]
+    return [weights, [draw(B, 1, 2, 3) for B in sizes], labels]
 
 
 TABLE = """
 clipped_train_step(model, optimizer, images, labels, clip_norm) -> the loss
+  *_batches(generator), "SGD", 0.4, 0.05  # the gradient is longer
+  *_batches(generator), "AdamW", 0.05, 0.05
+  *_batches(generator), "SGD", 0.2, 20.0  # the gradient is shorter
 not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
     the optimizer takes its step with a gradient longer than clip_norm: clipping is
     missing, comes before backward() or after the step, or has another limit
@@ -170,10 +141,7 @@ each parameter alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
   -> [nn.utils.clip_grad_norm_(p, clip_norm) for p in model.parameters()]
     each parameter's gradient is clipped by itself; the length meant is that of all of
     them as one long arrow
-always at the limit: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-  -> length = nn.utils.clip_grad_norm_(model.parameters(), math.inf)
-  optimizer.step()
-  -> [p.grad.mul_(clip_norm / length) for p in model.parameters()]; optimizer.step()
+always at the limit: loss.backward() -> (1e6 * loss).backward()
     a gradient that is shorter than clip_norm is stretched to it, expected left alone
 gradients pile up: optimizer.zero_grad() -> nothing
     the gradients of earlier batches are still there: PyTorch adds each new gradient to
@@ -213,6 +181,15 @@ loss afterwards: loss.item() -> F.cross_entropy(model(images), labels).item()
   optimizer.step().
 """
 
-clipped_train_step = FunctionCheck(
-    stepped, TABLE, inputs=_step_inputs, gradients=False, scenario=_steps
-)
+
+@checked_by(TABLE, gradients=False, scenario=_steps)
+def clipped_train_step(
+    model: nn.Module, optimizer: Any, images: Tensor, labels: Tensor, clip_norm: float
+) -> float:
+    logits = model(images)  # (B, K)
+    loss = F.cross_entropy(logits, labels)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+    optimizer.step()
+    return loss.item()

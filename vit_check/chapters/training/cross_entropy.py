@@ -1,17 +1,7 @@
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.functions import FunctionCheck
-
-
-def mean_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -> Tensor:
-    K = logits.shape[1]
-    log_p = logits.log_softmax(dim=1)  # (B, K)
-    one = F.one_hot(labels, K).to(logits)  # (B, K)
-    target = (1 - label_smoothing) * one + label_smoothing / K
-    losses = -(target * log_p).sum(dim=1)  # (B,)
-    return losses.mean()
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 cross_entropy(logits, labels, label_smoothing=0.0) -> the loss, a tensor ()
@@ -49,8 +39,7 @@ summed over the classes: label_smoothing / K -> label_smoothing
 logarithm of 0: log_softmax(dim=1) -> softmax(dim=1).log()
     the loss is infinite where logits lie far apart: a probability has become 0 before
     its logarithm is taken; the two belong in one step
-overflow: logits.log_softmax(dim=1)
-  -> (logits.exp() / logits.exp().sum(dim=1, keepdim=True)).log()
+overflow: logits.log_softmax(dim=1) -> (logits.exp() / logits.exp().sum(1, True)).log()
     the loss is NaN for logits of 300: e³⁰⁰ is infinite in 32 bits; a softmax stays what
     it is when every logit is lowered by the largest
 ? Take one image: which of its K logarithms counts, and with what weight? Then the mean
@@ -61,4 +50,14 @@ overflow: logits.log_softmax(dim=1)
   nll - ε · log_p.mean(dim=1, keepdim=True)).mean().
 """
 
-cross_entropy = FunctionCheck(mean_loss, TABLE, shape="()", batched=(0, 1))
+
+@checked_by(TABLE, shape="()", batched=(0, 1))
+def cross_entropy(
+    logits: Tensor, labels: Tensor, label_smoothing: float = 0.0
+) -> Tensor:
+    K = logits.shape[1]
+    log_p = logits.log_softmax(dim=1)  # (B, K)
+    one = F.one_hot(labels, K).to(logits)  # (B, K)
+    target = (1 - label_smoothing) * one + label_smoothing / K
+    losses = -(target * log_p).sum(dim=1)  # (B,)
+    return losses.mean()

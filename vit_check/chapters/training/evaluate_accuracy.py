@@ -4,7 +4,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from vit_check.engine.drawing import Answer, Cases
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import as_number
 
 
@@ -32,19 +32,6 @@ def _evaluation(
         "the mode that the model is left in": "training" if model.training else "eval",
         "a graph for gradients": "kept" if model.recorded else "not kept",
     }
-
-
-def measured(model: nn.Module, batches: list[tuple[Tensor, Tensor]]) -> float:
-    was = model.training
-    model.eval()
-    right, count = 0.0, 0
-    with torch.no_grad():
-        for images, labels in batches:
-            hits = model(images).argmax(dim=1) == labels
-            right += hits.sum().item()
-            count += len(labels)
-    model.train(was)
-    return right / count
 
 
 def _evaluation_inputs(generator: Generator) -> Cases:
@@ -92,6 +79,16 @@ graph kept: no_grad -> enable_grad
   (model(images).argmax(1) == labels).sum().item() and len(labels); model.train(was).
 """
 
-evaluate_accuracy = FunctionCheck(
-    measured, TABLE, inputs=_evaluation_inputs, gradients=False, scenario=_evaluation
-)
+
+@checked_by(TABLE, inputs=_evaluation_inputs, gradients=False, scenario=_evaluation)
+def evaluate_accuracy(model: nn.Module, batches: list[tuple[Tensor, Tensor]]) -> float:
+    was = model.training
+    model.eval()
+    right, count = 0.0, 0
+    with torch.no_grad():
+        for images, labels in batches:
+            hits = model(images).argmax(dim=1) == labels
+            right += hits.sum().item()
+            count += len(labels)
+    model.train(was)
+    return right / count

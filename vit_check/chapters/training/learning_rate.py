@@ -1,16 +1,9 @@
-import math
 from typing import Any
 
 from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-
-
-def rate(step: int, total_steps: int, warmup_steps: int, peak: float) -> float:
-    if step < warmup_steps:
-        return peak * (step + 1) / (warmup_steps + 1)
-    progress = (step - warmup_steps) / max(1, total_steps - warmup_steps)
-    return peak * (1 + math.cos(math.pi * progress)) / 2
+from vit_steps.training import learning_rate as right_rate
 
 
 def _rates(
@@ -40,24 +33,25 @@ peak too soon: (warmup_steps + 1) -> warmup_steps
     the peak is reached in the last step of the warm-up, and again in the next; it
     belongs to the first step after the warm-up alone
 no warm-up: step < warmup_steps -> False
-  (step - warmup_steps) / max(1, total_steps - warmup_steps) -> step / total_steps
+  (step - warmup_steps) / max(1.0, total_steps - warmup_steps) -> step / total_steps
     there is no warm-up: the cosine begins at step 0
 cosine since the start
-  (step - warmup_steps) / max(1, total_steps - warmup_steps) -> step / total_steps
+  (step - warmup_steps) / max(1.0, total_steps - warmup_steps) -> step / total_steps
     the cosine counts from step 0: when the warm-up ends, the rate drops, since a part
     of the fall is already behind it
 a step early: total_steps - warmup_steps -> total_steps - warmup_steps - 1
+  min(1.0, progress) -> progress
     the rate is 0 in the last step, which then changes nothing; it should reach 0 when
     all steps are done
-a straight line: (1 + math.cos(math.pi * progress)) / 2 -> (1 - progress)
+a straight line: (1 + math.cos(math.pi * min(1.0, progress))) / 2 -> (1 - progress)
     the rate falls along a straight line, expected half a cosine
 a whole cosine: math.pi -> 2 * math.pi
     a whole cosine is used: the rate is back at its peak at the end
 a quarter of a cosine
-  (1 + math.cos(math.pi * progress)) / 2 -> math.cos(math.pi * progress / 2)
+  (1 + math.cos(math.pi * min(1.0, progress))) / 2 -> math.cos(math.pi * progress / 2)
     a quarter of a cosine is used, from its top to its zero, expected a half, from its
     top to its bottom
-not halved: progress)) / 2 -> progress))
+not halved: progress))) / 2 -> progress)))
     1 + cos runs from 2 down to 0: the rate jumps to twice its peak
 ? Look at four steps: the first, the last of the warm-up, the one after it, and the end.
   Which of them is not what the text says?
@@ -67,4 +61,4 @@ not halved: progress)) / 2 -> progress))
   progress)) / 2.
 """
 
-learning_rate = FunctionCheck(rate, TABLE, scenario=_rates)
+learning_rate = FunctionCheck(right_rate, TABLE, scenario=_rates)

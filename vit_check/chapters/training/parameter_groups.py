@@ -1,51 +1,39 @@
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
 from vit_check.engine.drawing import Answer
+from vit_check.engine.findings import Trouble
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.watching import Trouble
 from vit_steps.training import parameter_groups as right_groups
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
-
-def _build(kind: str) -> nn.Module:
-    with torch.random.fork_rng([]):
-        if kind == "Vision Transformer":
-            sizes = dict(embed_dim=8, depth=1, num_heads=2, mlp_ratio=2.0)
-            return VisionTransformer(
-                ViTConfig(8, 4, in_channels=2, num_classes=3, layer_scale=0.1, **sizes)  # type: ignore[arg-type]
-            )
-        if kind == "PyTorch's encoder":
-            return nn.TransformerEncoderLayer(8, 2, 16)
-        if kind == "other names":
-            return _OtherNames()
-        return nn.Sequential(
-            nn.Conv2d(2, 4, 3),
-            nn.BatchNorm2d(4),
-            nn.ReLU(),
-            nn.Flatten(),
-            nn.Linear(16, 3),
-        )
-
-
-class _OtherNames(nn.Module):
-    """Tensors that are added to tokens, with unusual names and any number of axes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.start = nn.Parameter(torch.zeros(1, 1, 4))
-        self.places = nn.Parameter(torch.zeros(1, 5, 4))
-        self.rows = nn.Parameter(torch.zeros(5, 4))
-        self.linear = nn.Linear(4, 3)
+_MODELS: dict[str, Callable[[], nn.Module]] = {
+    "Vision Transformer": lambda: VisionTransformer(
+        ViTConfig(8, 4, 2, 3, 8, 1, num_heads=2, mlp_ratio=2.0, layer_scale=0.1)
+    ),
+    "PyTorch's encoder": lambda: nn.TransformerEncoderLayer(8, 2, 16),
+    "convolutions": lambda: nn.Sequential(
+        nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(16, 3)
+    ),
+    # Tensors that are added to tokens, with unusual names and any number of axes.
+    "other names": lambda: nn.ModuleDict(
+        {
+            "added": nn.ParameterList(map(torch.zeros, ((1, 1, 4), (1, 5, 4), (5, 4)))),
+            "linear": nn.Linear(4, 3),
+        }
+    ),
+}
 
 
 def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | None:
     """Return the weight decay that each parameter gets, by name."""
-    model = _build(kind)
+    with torch.random.fork_rng([]):
+        model = _MODELS[kind]()
     groups = group(model, weight_decay)
     if groups is None:
         return None
@@ -101,15 +89,13 @@ all decay: name.endswith("weight") and parameter.ndim >= 2 -> True
     everything decays: biases, norms, class token and positions as well
 groups exchanged: matrices if is_matrix else rest -> rest if is_matrix else matrices
     the groups are exchanged: matrices are spared and the rest decays
-told by their names
-  name.endswith("weight") -> name not in ("cls_token", "pos_embed")
+told by their names: name.endswith("weight") -> name not in ("cls_token", "pos_embed")
     the class token and the positions are told by their names, cls_token and pos_embed:
     in another model they are called otherwise, and decay
 class token and positions decay: name.endswith("weight") and -> nothing
     the class token and the positions decay: they have three axes, so counting axes
     takes them for matrices, and they multiply nothing
-biases alone spared
-  name.endswith("weight") and parameter.ndim >= 2 -> not name.endswith("bias")
+biases alone spared: is_matrix = -> is_matrix = not name.endswith("bias") or
     only biases are spared: a norm's weight decays, and so do class token and positions
 norms decay: and parameter.ndim >= 2 -> nothing
     the weights of the norms decay: they are called weight too, but are vectors that
@@ -117,8 +103,7 @@ norms decay: and parameter.ndim >= 2 -> nothing
 convolution spared: >= 2 -> == 2
     a convolution's weight is spared: it has four axes, and is the matrix that each
     patch is multiplied with
-in_proj_weight spared
-  name.endswith("weight") -> name.endswith("weight") and "in_proj" not in name
+in_proj_weight spared: ndim >= 2 -> ndim >= 2 and "in_proj" not in name
     the matrix called in_proj_weight is spared: nn.MultiheadAttention keeps queries,
     keys and values in a parameter of its own, in no nn.Linear
 ? Print name and shape of every parameter of a small model. Which of them are multiplied

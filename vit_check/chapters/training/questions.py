@@ -1,36 +1,6 @@
-import math
-
-import torch
-from torch.nn import functional as F
-
 from vit_steps.training import learning_rate
 
-
-def half_step() -> int:
-    total, warm = 20 * math.ceil(5000 / 96), 2 * math.ceil(5000 / 96)
-    fall = range(warm, total)
-    return min(fall, key=lambda step: abs(learning_rate(step, total, warm, 2.0) - 1.0))
-
-
-def gradient() -> list[float]:
-    p = torch.tensor([[4.0, 2.0, 1.0, 1.0]], dtype=torch.float64)
-    logits = p.log().requires_grad_()
-    F.cross_entropy(logits, torch.tensor([1]), label_smoothing=0.2).backward()
-    assert logits.grad is not None
-    return logits.grad[0].tolist()
-
-
-def lowest_step() -> int:
-    total, warm = 60, 12
-
-    def faulty(step: int) -> float:
-        return 1 + math.cos(math.pi * step / (total - warm))
-
-    return min(range(warm, total + 1), key=faulty)
-
-
 RECIPES = ("as it is", "a tenth of the rate", "no clipping")
-
 
 QUESTIONS = """
 steps_of_a_training: three whole numbers: steps in an epoch, in all, of these warm-up
@@ -47,7 +17,8 @@ steps_of_a_training: three whole numbers: steps in an epoch, in all, of these wa
   ? 52 full batches leave 8 images, which are one more step.
   ? (53, 20 · 53, 2 · 53).
 step_at_half_the_rate: the step, from 0, at which the rate has fallen to half its peak
-  = half_step()
+  = min(range(106, 1060),
+    key=lambda step: abs(learning_rate(step, 1060, 106, 2.0) - 1.0))
   530: is the middle of the training; the fall begins after the warm-up
   477: is half as long as the fall; count from step 0
   52 or 53: is in the warm-up, where the rate passes its half on the way up
@@ -56,7 +27,8 @@ step_at_half_the_rate: the step, from 0, at which the rate has fallen to half it
   ? Halfway between the end of the warm-up and the end of the training.
   ? (106 + 1060) / 2.
 gradient_of_a_smoothed_loss: four numbers, the gradient for each logit
-  = gradient()
+  = torch.func.grad(lambda logits: F.cross_entropy(logits, torch.tensor([1]),
+    label_smoothing=0.2))(torch.tensor([[4.0, 2, 1, 1]]).double().log())[0]
   rounding 2e-3
   [0.5, -0.75, 0.125, 0.125]: is the gradient without smoothing
   [-0.45, 0.6, -0.075, -0.075]: has the wrong sign: a gradient points uphill, to a
@@ -89,7 +61,7 @@ gap_of_the_best_logits: the right logit minus another where the smoothed loss is
   ? ln of 0.85 divided by 0.05.
 step_of_the_lowest_rate: the step, from 0, at which the faulty rate is lowest after the
     warm-up
-  = lowest_step()
+  = min(range(12, 61), key=lambda step: math.cos(math.pi * step / (60 - 12)))
   60: is where it should be lowest; this schedule is there earlier
   0: is in the warm-up; the question is where it is lowest after that
   12: is where the fall begins

@@ -1,18 +1,4 @@
-from vit_check.engine.functions import FunctionCheck
-
-
-def count(H: int, P: int, C: int, K: int, D: int, L: int, M: int) -> int:
-    N = (H // P) ** 2
-    patches = P * P * C * D + D
-    positions = (N + 1) * D
-    norm = 2 * D
-    attention = 4 * D * D + 4 * D
-    mlp = D * M + M + M * D + D
-    block = norm + attention + norm + mlp
-    head = D * K + K
-    cls_token = D
-    return patches + cls_token + positions + L * block + norm + head
-
+from vit_check.engine.functions import checked_by
 
 TABLE = """
 parameter_count(image_size, patch_size, in_channels, num_classes, embed_dim, depth,
@@ -55,4 +41,16 @@ always 4: mlp = -> M = 4 * D; mlp =
   D·K + K.
 """
 
-parameter_count = FunctionCheck(count, TABLE)
+
+@checked_by(TABLE)
+def parameter_count(H: int, P: int, C: int, K: int, D: int, L: int, M: int) -> int:
+    N = (H // P) ** 2
+    patches = P * P * C * D + D
+    positions = (N + 1) * D
+    norm = 2 * D
+    attention = 4 * D * D + 4 * D
+    mlp = D * M + M + M * D + D
+    block = norm + attention + norm + mlp
+    head = D * K + K
+    cls_token = D
+    return patches + cls_token + positions + L * block + norm + head

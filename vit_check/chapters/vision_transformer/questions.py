@@ -2,15 +2,6 @@ from typing import Any
 
 from vit_steps.vision_transformer import ViTConfig
 
-SHAPES = {
-    "patches": (3, 25, 40),
-    "tokens": (3, 26, 40),
-    "after block 4": (3, 26, 40),
-    "class token": (3, 40),
-    "logits": (3, 7),
-    "weights of a block": (3, 4, 26, 26),
-}
-
 
 def shapes() -> dict[str, tuple[int, ...]]:
     B, h, config = 3, 4, ViTConfig(60, 12, 1, 7, embed_dim=40, depth=5, num_heads=4)
@@ -26,6 +17,9 @@ def shapes() -> dict[str, tuple[int, ...]]:
     }
 
 
+SHAPES = shapes()
+
+
 def shapes_but(**changed: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
     names = {name.replace(" ", "_"): name for name in SHAPES}
     return SHAPES | {names[name]: shape for name, shape in changed.items()}
@@ -39,7 +33,7 @@ def growth(**changed: Any) -> int:
 
 QUESTIONS = """
 shapes_through_a_model: a dictionary of six shapes
-  = shapes()
+  = SHAPES
   shapes_but(patches=(3, 5, 40), tokens=(3, 6, 40)): counts the patches along one side;
     an image has rows and columns
   {name: shape[1:] for name, shape in SHAPES.items()}: leaves out the batch, which is

@@ -12,25 +12,15 @@ from vit_check.chapters.encoder_block.encoder_block import (
 )
 from vit_check.chapters.encoder_block.mlp import mlp_readings
 from vit_check.chapters.multi_head_attention.multi_head_attention import maps_from_heads
-from vit_check.engine.reading import (
-    Part,
-    Sizes,
-    Weights,
-    as_filters,
-    as_rows,
-    attention_readings,
-    layer_norms,
-    linears,
-    tokens_and_positions,
-    without_norms,
-)
+from vit_check.engine import reading
+from vit_check.engine.reading import Part, Sizes, Weights
 
 
 def _class_tokens(parts: list[Part], D: int) -> list[Part]:
     """Return the parts that may be the class token, the likeliest first."""
     fitting = [
         part
-        for part in without_norms(parts, D)
+        for part in reading.without_norms(parts, D)
         if part.kind in ("own", "table") and part.value.numel() == D
     ]
     return sorted(fitting, key=lambda part: part.value.ndim == 1)
@@ -39,7 +29,7 @@ def _class_tokens(parts: list[Part], D: int) -> list[Part]:
 def _tables(parts: list[Part], rows: int, D: int) -> list[Part]:
     """Return the parts that may be positions, a row of D numbers each."""
     fitting = [part for part in parts if part.kind in ("own", "table")]
-    return [part for part in fitting if as_rows(part, rows, D) is not None]
+    return [part for part in fitting if reading.as_rows(part, rows, D) is not None]
 
 
 _BIAS = "patch_embed.proj.bias"
@@ -48,13 +38,13 @@ _BIAS = "patch_embed.proj.bias"
 def _kernels(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     """Yield weight (D, C, P, P) and bias of the patch projection."""
     C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
-    vectors = [p for p in without_norms(parts, D) if p.value.numel() == D]
+    vectors = [p for p in reading.without_norms(parts, D) if p.value.numel() == D]
     for part in parts:
         biases = [v for v in vectors if v.owner == part.owner]
         if part.kind == "own" and not biases:
             biases = [v for v in vectors if v.kind == "own"]
         for bias in biases:
-            for filters in itertools.islice(as_filters(part, D, (C, P, P)), 2):
+            for filters in itertools.islice(reading.as_filters(part, D, (C, P, P)), 2):
                 values = bias.value.flatten()
                 yield {"patch_embed.proj.weight": filters, _BIAS: values}
 
@@ -68,11 +58,13 @@ def _shared_out(items: list[Any], number: int) -> list[list[Any]]:
 def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     D, L, T = sizes["embed_dim"], sizes["depth"], num_tokens(sizes)
     M, K, h = hidden_dim(sizes), sizes["num_classes"], sizes["num_heads"]
-    norms = layer_norms(parts, D)
-    parts = without_norms(parts, D)
+    norms = reading.layer_norms(parts, D)
+    parts = reading.without_norms(parts, D)
     tables = [*_tables(parts, T, D), *_tables(parts, T - 1, D)][:1]
-    embeddings = list(tokens_and_positions(_class_tokens(parts, D)[:3], tables, T, D))
-    heads = [m for m in linears(parts, D) if m.outs == K and m.bias is not None]
+    embeddings = list(
+        reading.tokens_and_positions(_class_tokens(parts, D)[:3], tables, T, D)
+    )
+    heads = [m for m in reading.linears(parts, D) if m.outs == K and m.bias is not None]
     if len(norms) != 2 * L + 1 or not embeddings or len(heads) != 1:
         return
     maps = [m for m in attention_maps(parts, D, h, M) if m.outs != K]
@@ -80,7 +72,6 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         return
     groups = _shared_out(maps, L)
     from_heads = _shared_out(maps_from_heads(parts, D, h), L)
-    outside = {"head.weight": heads[0].weight, "head.bias": heads[0].bias_or_zeros()}
     mlps = list(mlp_readings(parts, D, M, L))
     with_tokens = [
         kernel | {"cls_token": token, "pos_embed": positions}
@@ -100,12 +91,12 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         (norms[-1], exchanged, False),
     ):
         attentions = (
-            attention_readings(group, D, h, ordered, out)
+            reading.attention_readings(group, D, h, ordered, out)
             for group, out in zip(groups, from_heads, strict=True)
         )
         for of_attention in zip(*attentions, strict=True):
             for layers, embedding in itertools.product(mlps, with_tokens):
-                weights = outside | embedding
+                weights = heads[0].named("head") | embedding
                 weights |= {"norm.weight": final[0].value, "norm.bias": final[1].value}
                 blocks = zip(of_blocks, of_attention, layers, strict=True)
                 for number, parts_of_block in enumerate(blocks):

@@ -2,7 +2,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from vit_check.chapters.class_token_and_position.embed_images import (
@@ -18,7 +18,7 @@ from vit_check.chapters.encoder_block.encoder_block import (
 )
 from vit_check.chapters.vision_transformer.reading_a_model import model_readings
 from vit_check.engine.check import Case, Check
-from vit_check.engine.drawing import Answer, Cases, images_of, normal
+from vit_check.engine.drawing import Answer, images_of
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck, needed_by
 from vit_check.engine.observing import Record
@@ -135,16 +135,6 @@ def _callables_for_model(answer: Answer, images: Tensor, *learned: Any) -> Any:
     )
 
 
-def _function_inputs(generator: Generator) -> Cases:
-    draw = partial(normal, generator)
-    for B, C, H, W, D, L, K in ((4, 3, 2, 5, 6, 3, 7), (3, 2, 3, 4, 5, 2, 8)):
-        norm = [1 + 0.3 * draw(D), 0.5 * draw(D)]
-        images, columns, positions = draw(B, C, H, W), draw(C, D), draw(H * W, D)
-        mixing = [draw(D, D) / D**0.5 for _ in range(L)]
-        head = [draw(K, D) / D**0.5, draw(K)]
-        yield [images, columns, positions, mixing, norm, head]
-
-
 class _ModelCheck(ModuleCheck):
     """Check of a model, whose class may take a config instead of the sizes."""
 
@@ -182,6 +172,13 @@ _HINTS = """
   head(norm(x)[:, 0]).
 """
 
+_OF_STEPS = """
+vision_transformer(images, embed, blocks, norm, head) -> (B, K)
+  float64(4, 3, 2, 5), float64(3, 6), float64(10, 6), [*(float64(3, 6, 6) / 2.4)],
+    [1 + 0.3 * float64(6), 0.5 * float64(6)], [float64(7, 6) / 2.4, float64(7)]
+  float64(3, 2, 3, 4), float64(2, 5), float64(12, 5), [*(float64(2, 5, 5) / 2.2)],
+    [1 + 0.3 * float64(5), 0.5 * float64(5)], [float64(8, 5) / 2.2, float64(8)]"""
+
 _BUILT = """
 class VisionTransformer(image_size, patch_size, in_channels, num_classes, embed_dim,
     depth, num_heads, mlp_ratio), called with images (B, C, H, W)
@@ -204,10 +201,7 @@ vision_transformer = _ModelCheck(
     widths={"vectors": 0.05, "matrices": 0.3},
     as_function=FunctionCheck(
         classify,
-        "vision_transformer(images, embed, blocks, norm, head) -> (B, K)"
-        + _OF_WIRING
-        + _HINTS,
-        inputs=_function_inputs,
+        _OF_STEPS + _OF_WIRING + _HINTS,
         batched=(0,),
         scenario=_callables_for_model,
     ),

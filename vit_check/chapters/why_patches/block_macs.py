@@ -1,14 +1,5 @@
-from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.functions import checked_by
 from vit_check.engine.observing import by_names
-
-
-def macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
-    M = ratio * D
-    quadratic = 2 * T * T * D
-    projections = 4 * T * D * D
-    mlp = 2 * T * D * M
-    return quadratic, projections + mlp
-
 
 TABLE = """
 block_macs(num_tokens, embed_dim, mlp_ratio=4) -> (quadratic, linear), both whole
@@ -39,4 +30,11 @@ flops for macs: quadratic, projections + mlp -> 2 * quadratic, 2 * (projections 
 ? quadratic is 2·T²·D; linear is T·(4·D² + 2·D·M), with M = mlp_ratio·D.
 """
 
-block_macs = FunctionCheck(macs, TABLE, normalize=by_names("quadratic", "linear"))
+
+@checked_by(TABLE, normalize=by_names("quadratic", "linear"))
+def block_macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
+    M = ratio * D
+    quadratic = 2 * T * T * D
+    projections = 4 * T * D * D
+    mlp = 2 * T * D * M
+    return quadratic, projections + mlp

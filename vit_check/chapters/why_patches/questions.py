@@ -3,18 +3,10 @@ from vit_steps.cost import attention_cost, token_count
 SIDE = 14  # patches along a side, at 224 pixels and P = 16
 
 
-def largest_side() -> int:
-    """Return the last side at which T × T takes a quarter of a block's MACs or less.
-
-    It is a multiple of 16. The block is that of ViT-B/16, whose other MACs are those of
-    the projections and twice as many of the MLP.
-    """
-    side = 16
-    while True:
-        cost = attention_cost(token_count(side + 16, 16) + 1, embed_dim=768)
-        if cost.matmul_macs > (cost.matmul_macs + 3 * cost.projection_macs) / 4:
-            return side
-        side += 16
+def quadratic_share(side: int) -> float:
+    """Return the quadratic part of the MACs of a block of ViT-B/16."""
+    cost = attention_cost(token_count(side, 16) + 1, embed_dim=768)
+    return cost.matmul_macs / (cost.matmul_macs + 3 * cost.projection_macs)
 
 
 QUESTIONS = """
@@ -67,7 +59,7 @@ faulty_lines_of_the_bill: the letters of the faulty lines, in the order of the a
     one matrix too few.
 largest_side_at_a_quarter: the largest image side, a multiple of 16, at which the
     quadratic part takes no more than a quarter of a block's MACs
-  = largest_side()
+  = max(side for side in range(16, 4096, 16) if quadratic_share(side) <= 1 / 4)
   640: at 640 the tokens are 40·40 + 1, which is past the limit
   39: that many patches along a side; the side is asked for in pixels
   1536: that is the largest T; the side of the image is asked for

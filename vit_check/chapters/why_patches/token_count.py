@@ -4,29 +4,31 @@ from typing import Any
 import torch
 
 from vit_check.engine.functions import FunctionCheck
-from vit_steps.sizes import Size, as_pair
+from vit_steps.cost import token_count as right_count
+from vit_steps.sizes import Size, as_pair, patch_grid
 
 
 def _count_or_refuse(
     count: Any, image_size: Size, patch_size: Size, by_what: bool = False
 ) -> Any:
     """Return the count or, if patches do not fit, that it is refused, and how."""
-    fits = _sides_fit(image_size, patch_size)
+    fits = _runs(right_count, (image_size, patch_size))
     try:
         found = count(image_size, patch_size)
     except (ValueError, AssertionError) as error:
-        if fits and _refuses_sides_swapped(count):
+        swapped = ((12, 18), (6, 4)), ((12, 18), (4, 6))
+        if fits and _runs(count, swapped[0]) and not _runs(count, swapped[1]):
             return "refuses what fits, and takes it with the patch's sides swapped"
-        if fits or (by_what and not _runs(count, 12, 4)):
+        if fits or (by_what and not _runs(count, (12, 4))):
             raise
         return _of_kind(error, image_size, patch_size) if by_what else "a ValueError"
     except TypeError:
-        if _runs(count, 12, 4) and _runs(count, (12, 12), (4, 4)):
+        if _runs(count, (12, 4), ((12, 12), (4, 4))):
             return "takes two ints or two pairs"
         ints = isinstance(image_size, int) and isinstance(patch_size, int)
-        if ints and _runs(count, (12, 12), (4, 4)):
+        if ints and _runs(count, ((12, 12), (4, 4))):
             return "takes no ints"
-        if not ints and _runs(count, 12, 4):
+        if not ints and _runs(count, (12, 4)):
             return "takes no pairs"
         raise
     except Exception as error:
@@ -37,18 +39,9 @@ def _count_or_refuse(
         return found
     if not _is_count(found):
         return "no error"
-    if _refuses_both_sides_alone(count):
+    if _runs(count, ((13, 16), 4), ((12, 17), 4)) and not _runs(count, ((13, 17), 4)):
         return "a ValueError where neither side fits, and none where one does not"
     return found
-
-
-def _refuses_sides_swapped(count: Any) -> bool:
-    return _runs(count, (12, 18), (6, 4)) and not _runs(count, (12, 18), (4, 6))
-
-
-def _refuses_both_sides_alone(count: Any) -> bool:
-    one = _runs(count, (13, 16), 4) and _runs(count, (12, 17), 4)
-    return one and not _runs(count, (13, 17), 4)
 
 
 def _of_kind(error: Exception, image_size: Size, patch_size: Size) -> str:
@@ -57,16 +50,14 @@ def _of_kind(error: Exception, image_size: Size, patch_size: Size) -> str:
     said = set(re.findall(r"\d+", str(error)))
     sides = zip(as_pair(image_size, ""), as_pair(patch_size, ""), strict=True)
     named = any(n % p and {str(n), str(p)} <= said for n, p in sides)
-    return (
-        "a ValueError that names the sizes"
-        if named
-        else "a ValueError that does not name the sizes"
-    )
+    return f"a ValueError that {'names' if named else 'does not name'} the sizes"
 
 
-def _runs(count: Any, image_size: Size, patch_size: Size) -> bool:
+def _runs(count: Any, *calls: tuple[Size, Size]) -> bool:
+    """Return whether nothing is raised for any of these sizes of image and patch."""
     try:
-        count(image_size, patch_size)
+        for sizes in calls:
+            count(*sizes)
     except Exception:
         return False
     return True
@@ -77,19 +68,6 @@ def _is_count(found: Any) -> bool:
     if isinstance(found, torch.Tensor) and found.numel() == 1:
         found = found.item()
     return isinstance(found, int | float) and found > 0 and found is not True
-
-
-def _sides_fit(image_size: Size, patch_size: Size) -> bool:
-    (H, W), (height, width) = as_pair(image_size, "image"), as_pair(patch_size, "patch")
-    return H % height == 0 and W % width == 0
-
-
-def counted(image_size: Size, patch_size: Size) -> int:
-    H, W = as_pair(image_size, "image_size")
-    height, width = as_pair(patch_size, "patch_size")
-    if H % height or W % width:
-        raise ValueError(f"{H}×{W} pixels, patches of {height}×{width}")
-    return (H // height) * (W // width)
 
 
 TABLE = """
@@ -109,20 +87,20 @@ token_count(image_size, patch_size) -> the int N, or a ValueError that names bot
   (61, 24), 6, True
 assert: ValueError -> AssertionError
     refuses by assert, which `python -O` takes away; raise a ValueError
-sizes not named
-  ValueError(f"{H}×{W} pixels, patches of {height}×{width}") -> ValueError
+sizes not named: {height}×{width} -> nothing
+  {patch_height}×{patch_width} -> nothing
     raises a ValueError that does not say which sizes did not fit; whoever meets it will
     want to know the image's and the patch's
-class token counted: (W // width) -> (W // width) + 1
+class token counted: rows * columns -> rows * columns + 1
     counts one too many: N is the number of patches, and the class token, which makes it
     T, belongs to no patch
-one side: * (W // width) -> nothing
+one side: rows * columns -> rows
     counts the patches along one side; the image has rows and columns of them, so
     multiply the two
-divided once: (H // height) * (W // width) -> H * W // height
+divided once: rows * columns -> rows * columns * as_pair(patch_size, "")[1]
     divides the pixels by P; a patch takes P·P of them
-no pairs: H, W = as_pair(image_size, "image_size") -> H = W = image_size
-  height, width = as_pair(patch_size, "patch_size") -> height = width = patch_size
+no pairs: as_pair(image_size, "image_size") -> 2 * (+image_size,)
+  as_pair(patch_size, "patch_size") -> 2 * (+patch_size,)
     takes only an int, and raises a TypeError for a (height, width); image_size and
     patch_size may each be either
 no ints: as_pair(image_size, "image_size") -> image_size
@@ -130,28 +108,33 @@ no ints: as_pair(image_size, "image_size") -> image_size
     takes only a (height, width), and raises a TypeError for an int; image_size and
     patch_size may each be either
 both of one kind
-  H, W = -> (len if isinstance(image_size, tuple) else range)(patch_size); H, W =
+  as_pair(image_size
+  -> (len if type(image_size) is tuple else range)(patch_size) and as_pair(image_size
     takes two ints or two tuples, and raises a TypeError for one of each; turn each of
     them into a height and a width by itself
-and for or: H % height or W % width -> H % height and W % width
+and for or: height % patch_height or -> height % patch_height and
     refuses an image only if the patches fill neither side; one that they do not fill is
     enough
-width not checked: H % height or W % width -> H % height
+width not checked: or width % patch_width -> nothing
     refuses a height that the patches do not fill, and lets such a width pass
-height not checked: H % height or W % width -> W % width
+height not checked: height % patch_height or -> nothing
     refuses a width that the patches do not fill, and lets such a height pass
-area checked: H % height or W % width -> H * W % (height * width)
-  (H // height) * (W // width) -> H * W // (height * width)
+area checked: height % patch_height or width % patch_width
+  -> height * width % (patch_height * patch_width)
+  height // patch_height, width // patch_width
+  -> height * width // (patch_height * patch_width), 1
     asks whether the patch's area divides the image's; 40×90 pixels are nine times 20×20
     and still hold no nine patches: ask it of each side
-rest dropped: H % height or W % width -> False
+rest dropped: height % patch_height or width % patch_width -> False
     counts the whole patches of an image that they do not fill and says nothing of the
     pixels left over; refuse it with a ValueError
-area divided: H % height or W % width -> False
-  (H // height) * (W // width) -> H * W // (height * width)
+area divided: height % patch_height or width % patch_width -> False
+  height // patch_height, width // patch_width
+  -> height * width // (patch_height * patch_width), 1
     divides the image's area by the patch's; where the patches do not fill the image,
     that counts pieces which are no patches, and it is to be refused with a ValueError
-patch sides swapped and checked: height, width = -> width, height =
+patch sides swapped and checked
+  patch_height, patch_width = -> patch_width, patch_height =
     asks whether the patch's width divides the height and its height the width: sizes
     are (height, width)
 ? How many patches lie side by side along the height, and how many along the width? Each
@@ -163,4 +146,6 @@ patch sides swapped and checked: height, width = -> width, height =
   patches of {height}×{width}")`; then return (H // height) * (W // width).
 """
 
-token_count = FunctionCheck(counted, TABLE, scenario=_count_or_refuse)
+token_count = FunctionCheck(
+    right_count, TABLE, parts=[patch_grid], scenario=_count_or_refuse
+)
