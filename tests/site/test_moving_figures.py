@@ -1549,6 +1549,37 @@ def test_nothing_is_read_from_a_class_token_that_is_not_there(visit, every_step)
         assert pale == [not computed] * 4, step
 
 
+def test_a_guess_is_judged(visit, every_step):
+    """After which block the answer, read from the class token, is right first."""
+    model, out, _, _, labels = every_step
+    streams = [out[f"into blocks.{block}"] for block in (1, 2, 3)] + [out["into norm"]]
+    with torch.no_grad():
+        reads = [model.head(model.norm(x[:, 0])).softmax(dim=-1) for x in streams]
+    answers = torch.stack([read.argmax(dim=-1) for read in reads])  # (L, pictures)
+    figure = visit("data_flow", PHONE, reduced_motion="reduce")
+    status = figure.get_by_role("status")
+    for picture, label in enumerate(labels.tolist()):
+        right = answers[:, picture].tolist().index(label)
+        share = f"{100 * reads[right][picture, label]:.0f} %"
+        for block in range(4):
+            button = figure.get_by_role("button", name=f"block {block}")
+            button.click()
+            assert button.get_attribute("aria-pressed") == "true"
+            expect(status).to_contain_text(
+                f"{label} for the first time after block {right}, with {share}."
+            )
+            opening = {True: "✓ You were right: ", False: "✗ It comes earlier: "}
+            said = opening[block == right]
+            if block < right:
+                still = answers[block, picture]
+                said = f"✗ After block {block} the answer is still {still}. "
+            expect(status).to_contain_text(said)
+            assert opened_step(figure).input_value() == str(7 + 4 * right)
+        press(figure, "Another picture")
+        pressed = figure.locator("button[aria-pressed=true]")
+        assert pressed.count() == 0, "a new picture, a new guess"
+
+
 def test_the_smallest_weight_is_not_called_zero(visit, every_step):
     _, _, weights, *_ = every_step
     figure = visit("data_flow", reduced_motion="reduce")
