@@ -156,7 +156,7 @@ export const digitBets = (measured) => [
 /**
  * Makes the card: {element, restart()}. show(state, {compared}) shows a state, compared with the one before if
  * compared is true, and resolves to what bets are about: with digits, the answer and each head's share in the box.
- * glance() returns a small copy of what the answer is seen in, which the card shows where it may be out of sight.
+ * glance() returns a small copy of what the answer is seen in, which may be out of sight.
  * @template {object} State
  * @template Seen
  * @param {{

@@ -571,7 +571,7 @@ export async function photographStage(model, { photos, common, chosen }) {
         ${bets.element}${pictures}
         <div class="vp-left">${board.element}${looks}</div>
         ${settings}
-        <div class="vp-right"><div class="vp-both">${small.element}${elsewhere.element}</div></div>
+        <div class="vp-right">${small.element}${elsewhere.element}</div>
         <div class="vp-heads">${maps.element}</div>
         <div class="vl-toolbar vp-take" role="group" aria-label="Take something away">
           ${headField}${allOn}${labelled("shuffle the positions", shuffled)}${labelled("hide patches", hiding)}
