@@ -1549,18 +1549,18 @@ def test_nothing_is_read_from_a_class_token_that_is_not_there(visit, every_step)
         assert pale == [not computed] * 4, step
 
 
-def test_a_guess_is_judged(visit, every_step):
+def test_a_guess_is_judged(visit):
     """After which block the answer, read from the class token, is right first."""
-    model, out, _, _, labels = every_step
-    streams = [out[f"into blocks.{block}"] for block in (1, 2, 3)] + [out["into norm"]]
-    with torch.no_grad():
-        reads = [model.head(model.norm(x[:, 0])).softmax(dim=-1) for x in streams]
-    answers = torch.stack([read.argmax(dim=-1) for read in reads])  # (L, pictures)
+    from book.drawings.data_flow import flows, trained
+
+    _, _, labels, _ = trained()
     figure = visit("data_flow", PHONE, reduced_motion="reduce")
     status = figure.get_by_role("status")
-    for picture, label in enumerate(labels.tolist()):
-        right = answers[:, picture].tolist().index(label)
-        share = f"{100 * reads[right][picture, label]:.0f} %"
+    for label, flow in zip(labels.tolist(), flows(), strict=True):
+        reads = flow["reads"][1:]  # (L, K)
+        answers = reads.argmax(dim=-1).tolist()
+        right = answers.index(label)
+        share = f"{100 * reads[right, label]:.0f} %"
         for block in range(4):
             button = figure.get_by_role("button", name=f"block {block}")
             button.click()
@@ -1571,8 +1571,7 @@ def test_a_guess_is_judged(visit, every_step):
             opening = {True: "✓ You were right: ", False: "✗ It comes earlier: "}
             said = opening[block == right]
             if block < right:
-                still = answers[block, picture]
-                said = f"✗ After block {block} the answer is still {still}. "
+                said = f"✗ After block {block} the answer is still {answers[block]}. "
             expect(status).to_contain_text(said)
             assert opened_step(figure).input_value() == str(7 + 4 * right)
         press(figure, "Another picture")
