@@ -221,7 +221,7 @@ SMALL_TARGETS = """() => {
 
 def test_a_finger_hits_what_can_be_pressed(opened):
     if opened.tab.locator("article figure, article .vit-lab").count():
-        assert opened.tab.evaluate("innerWidth") == PHONE["width"]
+        resize(opened.tab, PHONE)
         assert opened.tab.evaluate(SMALL_TARGETS) == []
 
 
