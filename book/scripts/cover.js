@@ -101,21 +101,21 @@ function cover(still) {
   let shownAt = 0;
   let later = 0;
 
-  /** Returns the places of photographs and colours, and the height: in a row, or on a phone in two. */
+  /** Returns the places of photographs and of their colours below, and the height: a row, or on a phone two. */
   function places() {
     const isNarrow = canvas.clientWidth < NARROW;
     const gap = isNarrow ? 2 * GAP : GAP;
     const columns = isNarrow ? 3 : names.length;
     const side = (WIDTH - (columns - 1) * gap) / columns;
-    const small = (WIDTH - (names.length - 1) * gap) / names.length;
-    const below = (names.length / columns) * (side + gap);
+    const high = 2 * side + GAP + gap;
+    const photos = names.map((_, i) => {
+      const [row, column] = placeAt(i, columns);
+      return /** @type {Tile} */ ([column * (side + gap), row * high, side]);
+    });
     return {
-      photos: names.map((_, i) => {
-        const [row, column] = placeAt(i, columns);
-        return /** @type {Tile} */ ([column * (side + gap), row * (side + gap), side]);
-      }),
-      colours: names.map((_, i) => /** @type {Tile} */ ([i * (small + gap), below, small])),
-      height: below + small,
+      photos,
+      colours: photos.map(([left, top]) => /** @type {Tile} */ ([left, top + side + GAP, side])),
+      height: (names.length / columns) * high - gap,
     };
   }
 

@@ -33,15 +33,25 @@ function allCode(open) {
   document.querySelector(".all-code-button")?.setAttribute("aria-pressed", `${open}`);
 }
 
+/**
+ * Returns what the reader looks at: the first of the words, pictures and lines of code that are seen with and without
+ * all code, from a third of the window's height on. Above it there is room for code that opens.
+ */
+function lookedAt() {
+  const all = document.querySelectorAll(".bd-article :is(p, li, h2, h3, .math, img, svg, table, .vit-lab, pre .line)");
+  return [...all].find((one) =>
+    one.getBoundingClientRect().bottom > innerHeight / 3
+    && one.checkVisibility() && !one.closest("details.hide, .folded"));
+}
+
 /** Shows or hides all code, while what the reader looks at stays where it is. */
 function toggle() {
   const open = !root.classList.contains("all-code");
-  const inView = (/** @type {Element} */ element) => element.getBoundingClientRect().bottom > 80;
-  const place = [...document.querySelectorAll(".bd-article :is(p, h2, h3, figure, pre)")]
-    .find((element) => element.checkVisibility() && !element.closest("details.hide") && inView(element));
-  const before = place?.getBoundingClientRect().top ?? 0;
+  const place = lookedAt();
+  const top = () => place?.getBoundingClientRect().top ?? 0;
+  const before = open ? top() : Math.min(top(), innerHeight / 2); // what follows takes the place of code that goes
   allCode(open);
-  if (place) scrollBy({ top: place.getBoundingClientRect().top - before, behavior: "instant" });
+  scrollBy({ top: top() - before, behavior: "instant" });
   storage()?.setItem(KEPT, open ? "yes" : "no");
 }
 
@@ -52,7 +62,7 @@ function addButton() {
   button.title = "Show all code, and the checks of what the text says (Alt+C)";
   button.setAttribute("aria-label", "Show all code");
   button.setAttribute("aria-keyshortcuts", "Alt+C");
-  button.textContent = "</>";
+  button.textContent = "</>"; // and a word beside it if there is room
   button.addEventListener("click", toggle);
   document.querySelector(".article-header-buttons")?.prepend(button);
 }

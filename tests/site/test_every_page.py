@@ -190,6 +190,41 @@ def test_it_does_not_scroll_sideways(opened):
     assert opened.errors == []
 
 
+# What can be pressed and is smaller than 24 x 24 pixels, links in sentences left out.
+# Where an element is small, such a square around its middle must still lead to it.
+SMALL_TARGETS = """() => {
+    const pressed = "a[href], button, input, select, textarea, summary, [tabindex='0']";
+    const words = one => one.innerText.trim().length;
+    const inSentence = one => one.matches("a")
+        && getComputedStyle(one).display === "inline"
+        && words(one.closest("p, li, td, th, dt, dd, figcaption, div")) > words(one);
+    const isSmall = one => {
+        const all = [one, ...(one.labels ?? [])]
+            .map(each => each.getBoundingClientRect());
+        const across = Math.max(...all.map(box => box.right)) - all[0].left;
+        const down = Math.max(...all.map(box => box.bottom)) - all[0].top;
+        return all[0].width && Math.min(across, down) < 23.9;
+    };
+    const leadsTo = one => {
+        one.scrollIntoView({ block: "center", behavior: "instant" });
+        const { left, top, width, height } = one.getBoundingClientRect();
+        return [-11.5, 11.5].every(x => [-11.5, 11.5].every(y => one.contains(
+            document.elementFromPoint(left + width / 2 + x, top + height / 2 + y))));
+    };
+    return [...document.querySelectorAll(pressed)].filter(one =>
+        one.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+        && !one.closest(".visually-hidden, .skip-link, [inert]")
+        && isSmall(one) && !inSentence(one) && !leadsTo(one),
+    ).map(one => one.outerHTML.slice(0, 120));
+}"""
+
+
+def test_a_finger_hits_what_can_be_pressed(opened):
+    if opened.tab.locator("article figure, article .vit-lab").count():
+        resize(opened.tab, PHONE)
+        assert opened.tab.evaluate(SMALL_TARGETS) == []
+
+
 SHOW_WHAT_COMES_BY_SCROLLING = """() => {
     document.querySelector("#pst-back-to-top").style.display = "inline-block";
 }"""

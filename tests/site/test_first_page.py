@@ -392,13 +392,12 @@ def middle(tab, patch, below=False):
     """Return the middle of a patch, or of its colour ``below``, in CSS pixels."""
     box = tab.locator(CANVAS).bounding_box()
     columns, gap = (6, 8) if box["width"] >= 560 else (3, 16)
-    side = (1372 - (columns - 1) * gap) / columns
-    photo, row, column = patch // N, patch % N // 16, patch % 16
-    x, y = photo % columns * (side + gap), photo // columns * (side + gap)
-    if below:  # the six pictures of colours are in a row
-        side, y = (1372 - 5 * gap) / 6, 6 // columns * (side + gap)
-        x = photo * (side + gap)
     scale = box["width"] / 1372
+    side = (1372 - (columns - 1) * gap) / columns
+    assert scale * side >= 100, "large enough to be seen"
+    photo, row, column = patch // N, patch % N // 16, patch % 16
+    x, y = photo % columns * (side + gap), photo // columns * (2 * side + 8 + gap)
+    y += below * (side + 8)
     return (
         box["x"] + scale * (x + (column + 0.5) * side / 16),
         box["y"] + scale * (y + (row + 0.5) * side / 16),
@@ -421,8 +420,9 @@ def test_a_pointer_chooses_a_patch_in_photograph_and_colours(open_page, numbers,
 def test_a_finger_chooses_a_patch_and_still_scrolls_the_page(open_page, numbers):
     tab = at_rest(open_page, viewport=PHONE, has_touch=True, is_mobile=True)
     patch = 1 * N + 9 * 16 + 6
-    tab.touchscreen.tap(*middle(tab, patch))
-    assert said(tab) == sentence(numbers, patch)
+    for asked, below in ((patch, False), (patch + 3 * N, True)):
+        tab.touchscreen.tap(*middle(tab, asked, below))
+        assert said(tab) == sentence(numbers, asked)
     style = f"getComputedStyle(document.querySelector('{CANVAS}')).touchAction"
     assert tab.evaluate(style) == "pan-y"
 

@@ -364,14 +364,38 @@ def test_code_that_is_shown_covers_no_heading_and_no_figure(visits, site):
             assert tab.evaluate(COVERED) == [], (path.stem, wide)
 
 
-def test_the_switch_leaves_what_is_read_where_it_is(chapter):
-    place = chapter.get_by_role("heading", name="What breaks").first
-    at_once = "{ block: 'start', behavior: 'instant' }"
-    place.evaluate(f"place => place.scrollIntoView({at_once})")
-    before = place.bounding_box()["y"]
-    for _ in range(2):
-        chapter.keyboard.press("Alt+c")
-        assert place.bounding_box()["y"] == pytest.approx(before, abs=2)
+# Puts what is seen a third down the window, in words or in code, and returns how far
+# from there it is after code has been shown or hidden.
+LOOK_AT = """([kind, number]) => {
+    const all = [...document.querySelectorAll(`.bd-article ${kind}`)]
+        .filter(one => one.checkVisibility() && !one.closest(".folded, details"));
+    window.lookedAt = all[Math.floor(number * all.length)];
+    const to = lookedAt.getBoundingClientRect().top + scrollY - innerHeight / 3;
+    scrollTo({ top: to, behavior: "instant" });
+    window.wasAt = lookedAt.getBoundingClientRect().top;
+}"""
+
+
+@pytest.mark.parametrize("page", [CHAPTER, "notebooks/06_encoder_block"])
+@pytest.mark.parametrize("kind", ["section > p", "h2", ".cell_input .line"])
+def test_the_switch_leaves_what_is_read_where_it_is(visits, site, page, kind):
+    tab = visits().tab
+    tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    for share in (0.2, 0.5, 0.8):
+        tab.evaluate(LOOK_AT, [kind, share])
+        for _ in range(2):
+            tab.keyboard.press("Alt+c")
+            moved = tab.evaluate("lookedAt.getBoundingClientRect().top - wasAt")
+            assert moved == pytest.approx(0, abs=2), (kind, share)
+
+
+def test_something_is_left_to_see_when_the_code_that_is_read_goes(chapter):
+    chapter.keyboard.press("Alt+c")
+    fold = chapter.locator("div.code-below > details.hide pre").first
+    fold.evaluate("code => code.scrollIntoView({ block: 'end', behavior: 'instant' })")
+    chapter.keyboard.press("Alt+c")
+    figure = chapter.locator("div.code-below > .cell_output figure").first
+    expect(figure).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("wide", [390, 1280])
@@ -382,6 +406,9 @@ def test_the_mark_of_a_figures_code_is_beside_it_and_says_what_it_is(chapter, wi
         box = mark.bounding_box()
         assert box["height"] >= 24 and box["width"] >= 24
         assert mark.inner_text().startswith("Code of this")
+        seen = mark.evaluate("mark => getComputedStyle(mark, '::before').content")
+        of_figure = fold.locator("xpath=..").locator("figcaption").count()
+        assert seen.startswith('"</> code"' if of_figure else '"</>"')
         image = fold.locator("xpath=preceding-sibling::*").locator("figcaption, table")
         for covered in image.all():
             other = covered.bounding_box()

@@ -1217,6 +1217,23 @@ def test_no_strip_of_the_page_shows_above_the_board_that_stays(fresh):
     assert look.locator(".vl-top").bounding_box()["y"] == head["y"] + head["height"]
 
 
+def test_the_longest_number_fits_under_its_map(fresh):
+    """A switch cuts off what is wider than it."""
+    for width, height in ((390, 844), (360, 740), (320, 640), (700, 800), (1280, 600)):
+        resize(fresh, {"width": width, "height": height})
+        over = fresh.locator(".vl-switch").evaluate_all(
+            """all => all.map(one => {
+                const number = one.querySelector(".vl-mass");
+                number.textContent = "100\u00a0%";
+                const [outer, inner] = [one, number].map(
+                    each => each.getBoundingClientRect());
+                return Math.max(inner.right - outer.right, outer.left - inner.left,
+                    inner.bottom - outer.bottom);
+            })"""
+        )
+        assert len(over) > 16 and max(over) <= 0.5, width
+
+
 def test_the_head_of_the_maps_says_in_which_order_they_are(fresh):
     look = panel(fresh, "attention")
     assert asks(look) == "Where the class token looks (% in the box)"

@@ -1549,6 +1549,36 @@ def test_nothing_is_read_from_a_class_token_that_is_not_there(visit, every_step)
         assert pale == [not computed] * 4, step
 
 
+def test_a_guess_is_judged(visit):
+    """After which block the answer, read from the class token, is right first."""
+    from book.drawings.data_flow import flows, trained
+
+    _, _, labels, _ = trained()
+    figure = visit("data_flow", PHONE, reduced_motion="reduce")
+    status = figure.get_by_role("status")
+    for label, flow in zip(labels.tolist(), flows(), strict=True):
+        reads = flow["reads"][1:]  # (L, K)
+        answers = reads.argmax(dim=-1).tolist()
+        right = answers.index(label)
+        share = f"{100 * reads[right, label]:.0f} %"
+        for block in range(4):
+            button = figure.get_by_role("button", name=f"block {block}")
+            button.click()
+            assert button.get_attribute("aria-pressed") == "true"
+            expect(status).to_contain_text(
+                f"{label} for the first time after block {right}, with {share}."
+            )
+            opening = {True: "✓ You were right: ", False: "✗ It comes earlier: "}
+            said = opening[block == right]
+            if block < right:
+                said = f"✗ After block {block} the answer is still {answers[block]}. "
+            expect(status).to_contain_text(said)
+            assert opened_step(figure).input_value() == str(7 + 4 * right)
+        press(figure, "Another picture")
+        pressed = figure.locator("button[aria-pressed=true]")
+        assert pressed.count() == 0, "a new picture, a new guess"
+
+
 def test_the_smallest_weight_is_not_called_zero(visit, every_step):
     _, _, weights, *_ = every_step
     figure = visit("data_flow", reduced_motion="reduce")

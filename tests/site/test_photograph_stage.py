@@ -65,6 +65,10 @@ def looks(tab):
     return tab.evaluate("vitLab.looks")
 
 
+HOLD = "void (vitLab.held = new Promise(go => { vitLab.go = go }))"
+LET_GO = "vitLab.go(); vitLab.held = undefined"
+
+
 def settled(tab):
     """Wait until the last look is shown and the address is written."""
     tab.wait_for_function("!document.querySelector('.vp-working')")
@@ -104,6 +108,29 @@ def test_loading_can_be_stopped_and_a_failure_is_explained(visit, site):
     expect(tab.get_by_text(said)).to_be_visible()
     tab.evaluate("Object.assign(vitLab, { refuses: false, partTakes: 20 })")
     load(tab)
+
+
+def test_a_photograph_that_is_pressed_first_is_looked_at_first(visits, site):
+    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    resize(tab, PHONE)
+    open_stage(tab, site)
+    tab.get_by_role("button", name="Load the model").wait_for()
+    tab.evaluate(HOLD)
+    said = tab.locator(".vp-gate [role=status]")
+    for name in ("dahlia", "rocket"):
+        press = tab.get_by_role("button", name=name)
+        press.tap()
+        expect(press).to_have_attribute("aria-pressed", "true")
+        expect(said).to_contain_text(f"The {name} comes first.")
+        expect(said).to_be_in_viewport()
+    expect(said).to_contain_text("The model is looking")
+    tab.get_by_role("button", name="coffee").tap()
+    tab.evaluate(LET_GO)
+    tab.locator(".vp-stage").wait_for()
+    pressed = tab.locator(".vp-pictures [aria-pressed=true]")
+    expect(pressed).to_have_attribute("aria-label", "coffee")
+    settled(tab)
+    assert "photo=coffee" in tab.url
 
 
 def test_a_copy_without_the_model_says_so(visit, site):
@@ -207,6 +234,59 @@ def test_another_photograph_is_searched_by_the_same_changed_model(stage):
     settled(stage)
     touched = [look for look in looks(stage) if look["blocksOff"] == [4]]
     assert len(touched) == 2, "the photograph and the other one"
+
+
+COLUMNS = """() => {
+    const all = (of) => [...document.querySelectorAll(of)]
+        .filter(one => one.checkVisibility()).map(one => one.getBoundingClientRect());
+    const [other] = all(".vp-other-picture");
+    return {
+        widths: all(".vp-right .vp-fact").map(({width}) => width),
+        ends: all(".vp-makings").map(({bottom}) => bottom),
+        other: other.top,
+    };
+}"""
+
+
+@pytest.mark.parametrize("high", [720, 900, 1080])
+def test_a_sentence_has_room_beside_its_picture(stage, high):
+    """Also beside another photograph and beside pictures of before."""
+    stage.get_by_label("Find it also in").select_option("coffee")
+    for changed in (False, True):
+        if changed:
+            stage.get_by_role("switch", name="block 4").click()
+        settled(stage)
+        for wide in (1033, 1100, 1280, 1366, 1440, 1536, 1680, 1920):
+            resize(stage, {"width": wide, "height": high})
+            stage.evaluate("() => new Promise(requestAnimationFrame)")
+            seen = stage.evaluate(COLUMNS)
+            assert len(seen["widths"]) == 5 and min(seen["widths"]) >= 120, wide
+            assert seen["other"] > seen["ends"][0], "under the four pictures"
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_a_bet_is_answered_where_it_was_made(visits, site, size):
+    touch = {"has_touch": True, "is_mobile": True} if size is PHONE else {}
+    tab = visits(alone=True, **touch).tab
+    resize(tab, size)
+    open_stage(tab, site)
+    load(tab)
+    card = tab.locator(".vl-challenge")
+    seen = card.get_by_role("img")
+    for name in ("On her face", "It will"):
+        assert seen.count() == 0
+        tab.evaluate(HOLD)
+        card.get_by_role("button", name=name, exact=True).click()
+        expect(card).to_have_attribute("aria-busy", "true")
+        expect(card).to_contain_text("Looking …")
+        tab.evaluate(LET_GO)
+        expect(seen).to_be_in_viewport(ratio=1)
+        expect(card).to_have_attribute("aria-busy", "false")
+        expect(card).to_contain_text("right so far")
+        assert seen.bounding_box()["width"] >= (96 if size is PHONE else 64)
+        assert seen.get_attribute("aria-label").count("most similar patch") == 1
+        card.get_by_role("button", name="Next").click()
+        settled(tab)
 
 
 # Taking things away

@@ -66,6 +66,29 @@ def test_the_contents_follow_the_reader(visits, site, page):
         assert min(tab.evaluate(INSIDE)) >= 0, share
 
 
+FAR_DOWN = ["notebooks/14_bug_clinic", "notebooks/15_a_vit_of_2026"]
+FAR_DOWN += ["book/glossary", "book/claims"]
+
+
+@pytest.mark.parametrize("page", FAR_DOWN)
+def test_the_search_field_stays_in_sight(visits, site, page):
+    tab = visits().tab
+    for high in (900, 720):
+        resize(tab, {"width": 1280, "height": high})
+        tab.goto(f"{site}{page}.html", wait_until="networkidle")
+        side = tab.locator(".bd-sidebar-primary")
+        field = side.get_by_role("button", name="Search")
+        here = side.locator("a.current").last.bounding_box()
+        for _ in range(2):
+            box = field.bounding_box()
+            assert box["y"] >= 0, "also where the list has been scrolled"
+            spot = [box["x"] + 30, box["y"] + box["height"] / 2]
+            hit = "(field, [x, y]) => field.contains(document.elementFromPoint(x, y))"
+            assert field.evaluate(hit, spot), "and above the list"
+            side.evaluate("side => { side.scrollTop = side.scrollHeight }")
+        assert here["y"] > 60, "the entry of the page is not under it"
+
+
 def test_a_reader_goes_on_where_he_stopped(visit):
     tab = visit.tab
     anchor = "one-query-with-a-pencil"

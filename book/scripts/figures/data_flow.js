@@ -1,5 +1,6 @@
 // Chapter 7: opens each step of a trained model on the way from an image to its answer, with its numbers.
 
+import { el } from "../shared/elements.js";
 import { move, placeAt, set, softmax, sumOf, upTo, written } from "../moving/kit.js";
 /** @import { Box, Figure } from "../moving/kit.js" */
 
@@ -210,6 +211,18 @@ function start(figure) {
     }
   }
 
+  /** Opens the step at which the answer is right for the first time, and judges the guess. @param {number} block */
+  function judge(block) {
+    const { reads } = flows[picture];
+    const label = labels[picture];
+    const read = firstRight(flows[picture], label);
+    open(steps.findIndex((step) => step.read === read));
+    const first = `${label} for the first time after block ${read - 1}, with ${percent(reads[read][label])}.`;
+    if (block === read - 1) figure.say(`✓ You were right: the answer is ${first}`);
+    else if (block >= read) figure.say(`✗ It comes earlier: the answer is ${first}`);
+    else figure.say(`✗ After block ${block} the answer is still ${best(reads[block + 1])}. It is ${first}`);
+  }
+
   /** Lights the flow up to an x, and marks the opened step. @type {(x: number) => void} */
   function light(x) {
     const { from, to } = steps[now];
@@ -257,7 +270,11 @@ function start(figure) {
     },
     { seconds: 2.4 },
   );
-  figure.button("Another picture", () => { picture = (picture + 1) % flows.length; show(); });
+  figure.button("Another picture", () => { picture = (picture + 1) % flows.length; guess(); show(); });
+  figure.newRow();
+  set(figure.row, { role: "group", "aria-label": "guess after which block the answer is right for the first time" });
+  figure.row.append(el("span", {}, "Guess:"));
+  const guess = figure.choice(upTo(depth).map((block) => `block ${block}`), "", (name) => judge(Number(name.at(-1))));
   figure.dragged(
     figure.grip("handle-step", [flow.x, flow.y, flow.width, flow.height]),
     ({ x }) => {
@@ -302,10 +319,6 @@ function inOrder({ steps: [before, inside, after], depth, blocks: [left, wide] }
 function opener(model, scale, heads) {
   /** @type {(greys: number[]) => number[]} */
   const normed = (greys) => greys.map((grey) => (grey - scale.mean) / scale.std);
-  /** @type {(numbers: number[]) => number} */
-  const best = (numbers) => numbers.indexOf(Math.max(...numbers));
-  /** Returns whether no earlier block reads the label. @type {(flow: Flow, label: number, read: number) => boolean} */
-  const isFirst = (flow, label, read) => flow.reads.findIndex((shares) => best(shares) === label) === read;
   return [
     ({ flow: { grey }, label, patch }) => [
       [
@@ -404,7 +417,8 @@ function opener(model, scale, heads) {
       ],
       `Block ${block}: the MLP works on each token by itself, and its result is added. ` +
         `Read now, the answer would be ${best(flow.reads[read])}` +
-        `${isFirst(flow, label, read) ? " for the first time" : ""}, with ${percent(Math.max(...flow.reads[read]))}.`,
+        `${read === firstRight(flow, label) ? " for the first time" : ""}, ` +
+        `with ${percent(Math.max(...flow.reads[read]))}.`,
     ],
     ({ flow: { end, last } }) => [
       [
@@ -449,6 +463,12 @@ function opener(model, scale, heads) {
     },
   ];
 }
+
+/** @type {(numbers: number[]) => number} */
+const best = (numbers) => numbers.indexOf(Math.max(...numbers));
+
+/** Returns the first read whose answer is the label. @type {(flow: Flow, label: number) => number} */
+const firstRight = ({ reads }, label) => reads.findIndex((shares) => best(shares) === label);
 
 /**
  * Returns a row of numbers in a colour, with dots if there are more of them.

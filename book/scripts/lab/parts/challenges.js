@@ -18,6 +18,8 @@ const STAYS = [["stays", "It stays"], ["changes", "It changes"]];
 /** @type {(value: number) => string} */
 const share = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
 
+const PATIENCE = 250; // milliseconds from which a bet says that it is being settled
+
 const FAREWELL = "Now set a scene yourself: choose a digit, say what you expect, and only then throw a switch.";
 
 /**
@@ -154,16 +156,18 @@ export const digitBets = (measured) => [
 /**
  * Makes the card: {element, restart()}. show(state, {compared}) shows a state, compared with the one before if
  * compared is true, and resolves to what bets are about: with digits, the answer and each head's share in the box.
+ * glance() returns a small copy of what the answer is seen in, which may be out of sight.
  * @template {object} State
  * @template Seen
  * @param {{
  *   show(state: State, options?: { compared: boolean }): Promise<Seen | null>, bets: Bet<State, Seen>[],
- *   first(): State, end?: string,
+ *   first(): State, end?: string, glance?(): HTMLElement,
  * }} hands
  */
-export function challengeCard({ show, bets, first, end: farewell = FAREWELL }) {
+export function challengeCard({ show, bets, first, end: farewell = FAREWELL, glance }) {
   const title = el("h2");
   const words = el("p", { "aria-live": "polite" });
+  const glanced = el("div", { class: "vl-glance" });
   const choices = el("div", { class: "vl-row" });
   const place = el("span", { class: "vl-note" });
   const back = button("Back", () => open(index - 1));
@@ -176,6 +180,7 @@ export function challengeCard({ show, bets, first, end: farewell = FAREWELL }) {
   async function open(to) {
     if (to < 0 || to > bets.length) return;
     index = to;
+    glanced.replaceChildren();
     if (index === bets.length) return end();
     ask();
     await show({ ...first(), ...bets[index].scene });
@@ -222,6 +227,21 @@ export function challengeCard({ show, bets, first, end: farewell = FAREWELL }) {
 
   /** @type {(bet: string) => Promise<void>} */
   async function reveal(bet) {
+    const waiting = setTimeout(() => {
+      element.ariaBusy = "true";
+      place.textContent = "Looking …";
+    }, PATIENCE);
+    try {
+      await settle(bet);
+    } finally {
+      clearTimeout(waiting);
+      element.ariaBusy = "false";
+      if (index < bets.length) tally();
+    }
+  }
+
+  /** @type {(bet: string) => Promise<void>} */
+  async function settle(bet) {
     const challenge = bets[index];
     const scene = { ...first(), ...challenge.scene };
     const before = await show(scene);
@@ -234,16 +254,16 @@ export function challengeCard({ show, bets, first, end: farewell = FAREWELL }) {
       ? el("strong", { class: "vl-right" }, "✓ You were right. ")
       : el("strong", { class: "vl-wrong" }, `✗ Not this time: ${text[0].toLowerCase()}${text.slice(1)}. `);
     words.replaceChildren(verdict, challenge.why({ before, after }));
+    if (glance) glanced.replaceChildren(glance());
     const again = button("Again", () => open(index));
     choices.replaceChildren(again);
     again.focus({ preventScroll: true }); // the buttons with the bets are gone
-    tally();
   }
 
   ask();
   const element = html`
     <section class="vl-challenge" aria-label="Make a bet">
-      <div class="vl-challenge-words"><div class="vl-row">${place}${title}</div>${words}</div>
+      <div class="vl-challenge-words">${glanced}<div class="vl-row">${place}${title}</div>${words}</div>
       <div class="vl-challenge-hands">${choices}<div class="vl-row vl-turn">${back}${next}</div></div>
     </section>`;
   return { element, restart };

@@ -1,8 +1,9 @@
 // Asks before the model of the photograph stage is loaded, and shows how much of it has come.
 
 import { el, html } from "../../shared/elements.js";
-import { button } from "../parts/dom.js";
+import { attribute, button } from "../parts/dom.js";
 import { photographStage } from "./panel.js";
+import { PHOTOS } from "./state.js";
 
 /** @import { LookerClass, Manifest, Model } from "../parts/types.d.ts" */
 
@@ -35,9 +36,17 @@ export async function photographPanel(Model) {
   const { photos, common } = photographs;
   const whole = manifest.parts.reduce((sum, { bytes }) => sum + bytes, 0);
   let abort = new AbortController();
+  let loads = false;
+  /** @type {string | null} */
+  let photo = null; // that the reader has chosen
   const load = button(`Load the model (${size(whole)})`, begin, { class: "vl-bet" });
   const stop = button("Stop", () => abort.abort());
   const hands = el("div", { class: "vl-row" }, load);
+  const six = Object.entries(photos).map(([name, src]) => {
+    const picture = el("img", { src, alt: "", width: 96, height: 96 });
+    const about = { "aria-label": PHOTOS[name], title: PHOTOS[name], "aria-pressed": "false" };
+    return { name, press: button(picture, () => choose(name), about) };
+  });
   const { grid, width } = manifest;
   const words =
     "A real Vision Transformer with 22 million parameters is about to look at photographs: at one of these six, or " +
@@ -45,27 +54,44 @@ export async function photographPanel(Model) {
     `gives back ${width} numbers for each of them, the patch’s token. Patches that show the same kind of thing ` +
     "usually get similar tokens: point at an eye of the cat, and the model finds the other eye. Its weights have to " +
     "be loaded first. Your browser then keeps them for the next time.";
-  const six = Object.values(photos).map((src) => el("img", { src, alt: "", width: 96, height: 96 }));
   const element = html`
     <div class="vl-panel vp-gate">
-      <div class="vl-row vp-six" aria-hidden="true">${six}</div>
-      <p class="vp-gate-words">${words}</p>
+      <div class="vl-row vp-six" role="group" aria-label="The picture">${six.map(({ press }) => press)}</div>
       ${hands}${said}
+      <p class="vp-gate-words">${words}</p>
     </div>`;
+
+  /** Keeps a photograph for the model, and loads that. @param {string} name */
+  function choose(name) {
+    photo = name;
+    for (const one of six) attribute(one.press, "aria-pressed", one.name === name);
+    if (loads) tell();
+    else begin();
+  }
+
+  let told = "";
+  /** Says how far the model is, and which photograph waits for it. */
+  function tell(text = told) {
+    told = text;
+    said.textContent = photo ? `${text} The ${PHOTOS[photo]} comes first.` : text;
+  }
 
   async function begin() {
     const held = hands.contains(document.activeElement);
     abort = new AbortController();
+    loads = true;
     hands.replaceChildren(bar, stop);
     if (held) stop.focus();
+    tell("The model is loading.");
     try {
       const model = await Model.load({ signal: abort.signal, onProgress });
-      said.textContent = "The model looks at its first photograph …";
-      const stage = await photographStage(model, { photos, common });
+      tell("The model is looking …");
+      const stage = await photographStage(model, { photos, common, chosen: () => photo });
       const focused = element.contains(document.activeElement);
       element.replaceWith(stage);
       if (focused) stage.querySelector(/** @type {"div"} */ (".vp-patches"))?.focus({ preventScroll: true });
     } catch (error) {
+      loads = false;
       hands.replaceChildren(load);
       if (held) load.focus();
       bar.value = 0;
@@ -81,7 +107,7 @@ export async function photographPanel(Model) {
     const quarter = Math.floor((4 * bytes) / total);
     if (quarter === spoken) return;
     spoken = quarter;
-    said.textContent = quarter === 4 ? "All of it is here." : `${size(bytes)} of ${size(total)} are here.`;
+    tell(quarter === 4 ? "All of it is here." : `${size(bytes)} of ${size(total)} are here.`);
   }
 
   if (await isKept(manifest)) begin();

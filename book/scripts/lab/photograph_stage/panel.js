@@ -39,9 +39,10 @@ const NO_PATCH = "The class token is no patch. Press a patch, and its token is c
 
 /**
  * @param {Looker} model
- * @param {{ photos: Record<string, string>, common: Directions }} given
+ * chosen(): returns the photograph that the reader has chosen meanwhile, or null.
+ * @param {{ photos: Record<string, string>, common: Directions, chosen(): string | null }} given
  */
-export async function photographStage(model, { photos, common }) {
+export async function photographStage(model, { photos, common, chosen }) {
   const { grid, size, blocks, heads, dim } = model;
   const album = makeAlbum(photos, size);
   const session = photographSession(model, album);
@@ -516,11 +517,22 @@ export async function photographStage(model, { photos, common }) {
     return { grid, state: { ...state }, now, before, blocks, dim, model, session, album };
   }
 
+  /** Returns a small copy of the photograph that a bet was about: the other one, or what is on the board. */
+  function glance() {
+    const found = otherShown();
+    const label = found ? `The ${PHOTOS[state.other ?? ""]}. ${found.words}` : looksInWords();
+    const canvas = el("canvas", { role: "img", "aria-label": label });
+    const shown = { ...boardShows(), ...(found && { hidden: undefined, asks: undefined, ...found }) };
+    paintPhotograph(context(canvas, PICTURE_SIDE, PICTURE_SIDE, 0.5), { grid, ...shown });
+    return canvas;
+  }
+
   const bets = challengeCard({
     show: showState,
     bets: photographBets(model),
     first: form.first,
     end: PHOTOGRAPH_FAREWELL,
+    glance,
   });
   const keeper = addressKeeper({ state: () => state, form, stage: "photograph", tell: toast.say, show: showState });
   const keeping = keepingButtons({
@@ -573,6 +585,11 @@ export async function photographStage(model, { photos, common }) {
   const found = form.parse(location.hash);
   if (found) Object.assign(state, found.state);
   if (found?.faults.length) toast.say([...found.faults, "The rest of the link is shown."].join(" "));
-  await update({ quietly: true });
+  let photo;
+  do {
+    photo = chosen();
+    if (photo) Object.assign(state, { photo, hidden: [] });
+    await update({ quietly: true });
+  } while (photo !== chosen());
   return element;
 }
