@@ -76,8 +76,10 @@ def words_beside_the_figure(
     section["classes"].append("opening")
     figure["classes"].append("opening-figure")
     before = section.children[1 : section.index(figure)]
-    whole = height_of(figure, folder)
-    after = fitting(height_of_words(before), whole, words_after(figure, preparing))
+    after = []
+    if not any("guess" in one.astext() for one in before):  # its answer comes later
+        whole = height_of(figure, folder)
+        after = fitting(height_of_words(before), whole, words_after(figure, preparing))
     for paragraph in (*before, *after):
         section.remove(paragraph)
     section.insert(1, nodes.container("", *before, classes=["opening-text"]))

@@ -166,13 +166,16 @@ HOLE = """() => {
     const bottom = one => one.getBoundingClientRect().bottom;
     const picture = document.querySelector('.opening-figure figure');
     const words = [...document.querySelectorAll('.opening-text > p')];
-    return bottom(picture) - Math.max(...words.map(bottom));
+    const hole = bottom(picture) - Math.max(...words.map(bottom));
+    return [hole, words.some(one => one.innerText.includes('guess'))];
 }"""
 
 
 def test_the_words_beside_the_first_picture_are_about_as_high(desk):
+    """What answers a bet comes after the picture, even if it leaves room beside it."""
     resize(desk, WIDE)
-    assert abs(desk.evaluate(HOLE)) < 230
+    hole, is_bet = desk.evaluate(HOLE)
+    assert is_bet or abs(hole) < 230
 
 
 LONGEST_STRETCH = 5200  # pixels between two pictures
