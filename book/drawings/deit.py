@@ -97,7 +97,7 @@ def draw() -> Drawing:
         374,
         "In use: no teacher,",
         "and the mean of",
-        "the heads' logits.",
+        "the heads’ logits.",
         size=11,
     )
     return drawing

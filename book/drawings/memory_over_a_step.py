@@ -77,7 +77,7 @@ def draw() -> Drawing:
     drawing.text(
         2,
         base - low - 14,
-        "each block's input kept, the rest computed again",
+        "each block’s input kept, the rest computed again",
         bold=True,
     )
     panel(drawing, base, low, inputs, scale, unit, "patch-2", (0, 10))

@@ -55,7 +55,7 @@ def draw() -> Drawing:
 
 def cut_row(drawing: Drawing, weights: torch.Tensor) -> Box:
     """Draw the table, and its first row as a strip."""
-    drawing.text(2, 13, "one head's attention weights", bold=True)
+    drawing.text(2, 13, "one head’s attention weights", bold=True)
     drawing.text(358, 13, f"({T}, {T})", size=11, colour="soft", anchor="end")
     x, y = 26, 38
     side = T * TABLE
@@ -176,5 +176,5 @@ def laid_over(
     framed = Box(x + left, y + upper, right - left, lower - upper)
     drawing.frame(framed, "key", around=0)
     drawing.text(
-        framed.x + 4, framed.bottom + 14, "the digit's box", size=10.5, colour="key"
+        framed.x + 4, framed.bottom + 14, "the digit’s box", size=10.5, colour="key"
     )

@@ -17,7 +17,7 @@ QUESTIONS = (
         "yes",
         (
             (
-                "stays at the labels' entropy:",
+                "stays at the labels’ entropy:",
                 "a part not connected (5), or,",
                 "if two blocks do learn it,",
                 "a missing residual (10)",
@@ -56,7 +56,7 @@ QUESTIONS = (
         ("Does each parameter", "get a gradient?"),
         "silent_parameters",
         "yes",
-        (("some get none:", "a layer that isn't called,", "a block left over"),),
+        (("some get none:", "a layer that isn’t called,", "a block left over"),),
     ),
     (
         ("Does each parameter", "have one name?"),

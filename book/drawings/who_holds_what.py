@@ -63,7 +63,7 @@ def draw() -> Drawing:
         0,
         y - 4,
         "While a block computes, every process",
-        f"has that block's weights whole: {block_gb():.2f} GB.",
+        f"has that block’s weights whole: {block_gb():.2f} GB.",
         size=11.5,
     )
     return drawing

@@ -90,6 +90,13 @@ def test_it_is_as_wide_as_a_phone_and_not_much_larger_on_a_desk(name):
 
 
 @every_drawing
+def test_apostrophes_are_curved(name):
+    root = ElementTree.fromstring(drawn(name))
+    texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+    assert not [text for text in texts if re.search(r"[a-z]'", text)]
+
+
+@every_drawing
 def test_no_text_is_small(name):
     root = ElementTree.fromstring(drawn(name))
     sizes = [float(p.get("font-size")) for p in root.iter() if p.get("font-size")]

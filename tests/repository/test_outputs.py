@@ -71,6 +71,22 @@ def test_every_figure_is_a_png_or_a_drawing_with_alt_text(path):
 
 
 @every_notebook
+def test_apostrophes_in_figures_are_curved(path):
+    for cell in code_cells(path):
+        if not any("image/png" in data for data in pictures(cell)):
+            continue
+        nodes = [*ast.walk(ast.parse(cell.source))]
+        texts = {n.value for n in nodes if isinstance(n, ast.Constant)}
+        docstrings = {
+            ast.get_docstring(n, clean=False)
+            for n in nodes
+            if isinstance(n, ast.FunctionDef | ast.ClassDef)
+        }
+        drawn = [str(text) for text in texts - docstrings]
+        assert not [text for text in drawn if re.search(r"[A-Za-z]'", text)], cell.id
+
+
+@every_notebook
 def test_the_first_code_cell_is_the_same_everywhere(path):
     first, reference = code_cells(path)[0], code_cells(CHAPTERS[0])[0]
     assert first.source == reference.source

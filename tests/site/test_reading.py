@@ -144,7 +144,41 @@ def test_figures_use_the_room_of_a_large_screen(desk):
             assert width == pytest.approx(min(1.28 * own, 640), abs=1)
 
 
-LONGEST_STRETCH = 5400  # pixels between two pictures
+BESIDE = """() => [...document.querySelectorAll('article figcaption')]
+    .filter(caption => caption.checkVisibility())
+    .filter(caption => caption.getBoundingClientRect().left > 1 +
+        caption.parentElement.getBoundingClientRect().left)
+    .map(caption => {
+        const high = parseFloat(getComputedStyle(caption).lineHeight);
+        const lines = Math.round(caption.getBoundingClientRect().height / high);
+        return [caption.innerText.length / (lines - 0.5), caption.innerText];
+    })"""
+
+
+@pytest.mark.parametrize("height", [720, 900, 1200])
+def test_a_caption_beside_its_figure_has_about_34_letters_a_line(desk, height):
+    resize(desk, {"width": 1280, "height": height})
+    for letters, caption in desk.evaluate(BESIDE):
+        assert letters >= 32, caption
+
+
+HOLE = """() => {
+    const bottom = one => one.getBoundingClientRect().bottom;
+    const picture = document.querySelector('.opening-figure figure');
+    const words = [...document.querySelectorAll('.opening-text > p')];
+    const hole = bottom(picture) - Math.max(...words.map(bottom));
+    return [hole, words.some(one => one.innerText.includes('guess'))];
+}"""
+
+
+def test_the_words_beside_the_first_picture_are_about_as_high(desk):
+    """What answers a bet comes after the picture, even if it leaves room beside it."""
+    resize(desk, WIDE)
+    hole, is_bet = desk.evaluate(HOLE)
+    assert is_bet or abs(hole) < 230
+
+
+LONGEST_STRETCH = 5200  # pixels between two pictures
 STRETCHES = """() => {
     const article = document.querySelector('article');
     const end = article.getBoundingClientRect().bottom;

@@ -184,7 +184,7 @@ FOUND = {  # a question, and the section that should come first
     "load weights": "10_pretrained_weights#the-module",
     "interpolate positions": "10_pretrained_weights#other-resolutions",
     "finetuning": "10_pretrained_weights#fine-tuning",
-    "out of memory": "11_speed#by-hand-activation-checkpointing",
+    "out of memory": "side_roads/when_it_does_not_work#out-of-memory",
     "flash attention": "11_speed#by-hand-fused-attention",
     "bfloat16": "11_speed#by-hand-bfloat16-and-autocast",
     "gradient accumulation": "11_speed#by-hand-gradient-accumulation",
@@ -257,6 +257,35 @@ FOUND = {  # a question, and the section that should come first
     "gradient accum": "11_speed#by-hand-gradient-accumulation",
     "atention": "04_scaled_dot_product_attention#scaled-dot-product-attention",
     "transfomer": "07_vision_transformer#the-vision-transformer",
+    # two wrong letters
+    "posional": "03_class_token_and_position#class-token-and-position",
+    "posional embeding": "03_class_token_and_position#class-token-and-position",
+    "interpoltaion of positons": "10_pretrained_weights#other-resolutions",
+    "checkpiontng": "11_speed#by-hand-activation-checkpointing",
+    "regulaization": "08_training#the-ingredients-one-by-one",
+    # one
+    "resiudal": "06_encoder_block#by-hand-the-residual-connection",
+    "softmaxx": "00_before_you_start#softmax-from-scores-to-shares",
+    "batchnrom": "06_encoder_block#by-hand-layernorm",
+    # signs
+    "γ": "06_encoder_block#by-hand-layernorm",
+    "μ": "06_encoder_block#by-hand-layernorm",
+    "@": "00_before_you_start#a-linear-layer",
+    "@ operator": "00_before_you_start#a-linear-layer",
+    "T²": "01_why_patches#where-quadratic-and-linear-cross",
+    "ln K": (
+        "side_roads/when_it_does_not_work#the-loss-stays-at-ln-k-2-303-for-ten-classes"
+    ),
+    "layernorm gamma beta": "06_encoder_block#by-hand-layernorm",
+    "batch norm vs layer norm": "06_encoder_block#by-hand-layernorm",
+    "batch norm versus layer norm": "06_encoder_block#by-hand-layernorm",
+    "overfitting small dataset": "08_training#what-overfitting-looks-like",
+    "matrix multiplication": "00_before_you_start#a-linear-layer",
+    "permute vs reshape": "00_before_you_start#the-order-of-the-numbers-in-memory",
+    "lr scheduler": "08_training#warm-up-and-a-cosine",
+    "checkpointing": "11_speed#by-hand-activation-checkpointing",
+    "gradent clipping": "08_training#clipping",
+    "vit paper": "book/map_of_papers#a-map-of-papers",
 }
 AMONG_THREE = {  # questions with several good answers in the book
     "patch size 32": "02_patch_embedding#one-matrix-for-all-patches",
@@ -405,13 +434,51 @@ def found(visit, question):
     return [one.replace(".html#", "#").removeprefix("notebooks/") for one in sections]
 
 
+SYMPTOMS = "side_roads/when_it_does_not_work"
+SHAPES = f"{SYMPTOMS}#the-shapes-do-not-fit"
+TYPES = f"{SYMPTOMS}#the-wrong-device-type-or-label"
+POSITIONS = f"{SYMPTOMS}#size-mismatch-for-pos-embed-the-positions-do-not-fit"
+LOADING = "10_pretrained_weights#what-breaks-strict-false"
 PASTED = {  # code and error messages, with numbers of one's own
-    "RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x768 and 512x10)": (
-        "00_before_you_start#a-linear-layer"
-    ),
+    "RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x7 and 5x10)": SHAPES,
+    "mat1 and mat2 shapes cannot be multiplied (32x768 and 512x10)": SHAPES,
+    "mat1 and mat2 shapes": SHAPES,
     'Traceback (most recent call last): File "train.py", in <module> y = net(x)'
     " RuntimeError: mat1 and mat2 shapes cannot be multiplied (197x768 and 5x10)": (
-        "00_before_you_start#a-linear-layer"
+        SHAPES
+    ),
+    "shape '[2, 3, 4]' is invalid for input of size 25": SHAPES,
+    "RuntimeError: shape '[1, 14, 14, 8]' is invalid for input of size 1576": SHAPES,
+    "invalid for input of size": SHAPES,
+    "matrix multiplication error": SHAPES,
+    "shape mismatch": SHAPES,
+    "The size of tensor a (197) must match the size of tensor b (257) at non-singleton"
+    " dimension 1": POSITIONS,
+    "RuntimeError: The size of tensor a (32) must match the size of tensor b (64) at "
+    "non-singleton dimension 2": SHAPES,
+    "Expected size for first two dimensions of batch2 tensor to be: [8, 64] but got": (
+        SHAPES
+    ),
+    "Expected all tensors to be on the same device": TYPES,
+    "RuntimeError: Expected all tensors to be on the same device, but found at least "
+    "two devices, cuda:0 and cpu!": TYPES,
+    "Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be "
+    "the same": TYPES,
+    "RuntimeError: expected scalar type Long but found Float": TYPES,
+    "device-side assert triggered": TYPES,
+    "RuntimeError: CUDA error: device-side assert triggered. CUDA kernel errors might "
+    "be asynchronously reported at some other API call": TYPES,
+    "IndexError: Target 10 is out of bounds.": TYPES,
+    "missing keys in state_dict": LOADING,
+    "RuntimeError: Error(s) in loading state_dict for VisionTransformer: Missing key(s)"
+    ' in state_dict: "cls_token", "pos_embed". Unexpected key(s): "module.cls_token"': (
+        LOADING
+    ),
+    "size mismatch for head.weight: copying a param with shape torch.Size([10, 768])": (
+        LOADING
+    ),
+    "RuntimeError: mat1 and mat2 must have the same dtype, but got Float and Half": (
+        "11_speed#by-hand-bfloat16-and-autocast"
     ),
     "RuntimeError: view size is not compatible with input tensor's size and stride (at "
     "least one dimension spans across two contiguous subspaces). Use .reshape(...)": (
@@ -419,15 +486,12 @@ PASTED = {  # code and error messages, with numbers of one's own
     ),
     "RuntimeError: Given groups=1, weight of size [768, 3, 16, 16], expected input"
     "[1, 1, 224, 224] to have 3 channels, but got 1 channels instead": (
-        "side_roads/when_it_does_not_work#images-with-1-4-or-10-channels"
+        f"{SYMPTOMS}#images-with-1-4-or-10-channels"
     ),
     "RuntimeError: Error(s) in loading state_dict for VisionTransformer: size mismatch "
-    "for pos_embed: copying a param with shape torch.Size([1, 197, 768])": (
-        "side_roads/when_it_does_not_work"
-        "#size-mismatch-for-pos-embed-the-positions-do-not-fit"
-    ),
+    "for pos_embed: copying a param with shape torch.Size([1, 197, 768])": POSITIONS,
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB": (
-        "side_roads/when_it_does_not_work#out-of-memory"
+        f"{SYMPTOMS}#out-of-memory"
     ),
     "RuntimeError: expected scalar type Float but found Half": (
         "11_speed#by-hand-bfloat16-and-autocast"
@@ -439,6 +503,41 @@ PASTED = {  # code and error messages, with numbers of one's own
 @pytest.mark.parametrize("text", PASTED)
 def test_an_error_can_be_pasted(search_page, text):
     assert found(search_page, text)[0] == PASTED[text]
+
+
+ASKED_BY_TITLE = """async () => {
+    const finder = await bookSearch.ready();
+    return finder.sections.filter((one) => finder.isText(one))
+        .map(({ title }) => [title, finder.find(title)[0].section.title]);
+}"""
+
+
+def test_a_title_that_is_asked_for_whole_comes_first(visits):
+    tab = opened(visits(), f"{HTML.as_uri()}/search.html").tab
+    titles = tab.evaluate(ASKED_BY_TITLE)
+    assert len(titles) > 400
+    lead_in = r"^(\d+\. |(By hand|Proof|The module|What breaks|The picture): )|s$"
+    short = [[re.sub(lead_in, "", one).lower() for one in pair] for pair in titles]
+    astray = [pair for pair in short if pair[0] != pair[1]]
+    assert astray == [["attention", "scaled dot-product attention"]]
+
+
+def test_a_section_that_is_named_by_its_address_exists(built):
+    sections = zip(built["sections"]["page"], built["sections"]["anchor"], strict=True)
+    places = {f"{built['pages'][page]['address']}#{at}" for page, at in sections}
+    told = of_modules("TOLD_AT.map(([, address]) => address)", TOLD_AT="aliases")
+    assert set(told) <= places
+
+
+# No word of the book, and not far from one of its words: they mean something else.
+OTHERS = """mamba recurrent inception perceiver retrieval quaternion inpainting
+    variational adversarial federated speculative pointwise"""
+
+
+@pytest.mark.parametrize("word", OTHERS.split())
+def test_a_word_that_is_another_is_not_mended(search_page, word):
+    spelt = "async (word) => (await bookSearch.ready()).spelt(word)"
+    assert search_page.tab.evaluate(spelt, word) == word
 
 
 def test_each_chapter_is_asked_for():
@@ -578,10 +677,10 @@ def test_results_are_grouped_by_page_with_the_sentence_that_matched(visits):
 
 
 def test_where_nothing_is_found_the_nearest_terms_can_be_pressed(visits):
-    one = opened(visits(), (HTML / "search.html").as_uri() + "?q=equivarence")
+    one = opened(visits(), (HTML / "search.html").as_uri() + "?q=equivarense")
     place = one.tab.locator(".search-answers")
     expect(place.get_by_role("status")).to_have_text(
-        "The book has nothing on “equivarence”."
+        "The book has nothing on “equivarense”."
     )
     nearest = place.get_by_role("button")
     expect(nearest.first).to_have_text("equivariance")

@@ -2,7 +2,7 @@
 
 /** Terms that readers may use, and the book's own term for the same thing. @type {[RegExp, string][]} */
 export const CALLED_HERE = [
-  [/\bposition(al)? (encoding|embedding)s?\b/i, "position"],
+  [/\bposition(al)? (encoding|embedd?ing)s?\b/i, "position"],
   [/\bsinusoid(al|s)?\b/i, "sines and cosines"],
   [/\bro-?pe\b/i, "rotary positions"],
   [/\bbatch-?norm\b/i, "batch norm"],
@@ -36,8 +36,12 @@ export const CALLED_HERE = [
   ],
   [/\bhow many (heads|blocks|layers)\b/i, "depth width and heads for my images"],
   [/\b(load|use) (timm|torchvision|hugging ?face)('s)? (weights|models?)\b/i, "load weights"],
+  [/\b(learning rate |lr )?schedulers?\b/i, "warm-up cosine"],
+  [/\boverfit\w*\b.*\b(data ?sets?|data|images)\b/i, "overfitting"],
   [/\bexplainability\b|\binterpretability\b/i, "what attention maps do not tell"],
 ];
+
+const SYMPTOMS = "notebooks/side_roads/when_it_does_not_work.html";
 
 /** Sections that answer a question best although others have more of its words. @type {[RegExp, string][]} */
 export const TOLD_AT = [
@@ -58,8 +62,41 @@ export const TOLD_AT = [
     "notebooks/00_before_you_start.html#a-ten-minute-self-test",
   ],
   [/^(demo|interactive|playground|in the browser|transformers\.?js)$/i, "book/lab.html#the-vit-lab"],
-  [/\bmat1 and mat2\b/i, "notebooks/00_before_you_start.html#a-linear-layer"],
-  [/\bto have \d+ channels\b/i, "notebooks/side_roads/when_it_does_not_work.html#images-with-1-4-or-10-channels"],
+  [
+    /^(@|@ operator|operator @|matmul|matrix (multiplication|product))$/i,
+    "notebooks/00_before_you_start.html#a-linear-layer",
+  ],
+  [
+    /^γ$|\b(gamma|beta)\b.*\b(gamma|beta|layer ?-?norm)\b|\blayer ?-?norm\b.*(gamma|beta|γ|β)/i,
+    "notebooks/06_encoder_block.html#by-hand-layernorm",
+  ],
+  [
+    /\b(missing|unexpected) keys?\b|\bsize mismatch for (head|heads|fc|classifier)\b/i,
+    "notebooks/10_pretrained_weights.html#what-breaks-strict-false",
+  ],
+  [
+    /\bsize of tensor a \((19[678]|25[678]|26[01]|57[678])\) must match\b/i,
+    `${SYMPTOMS}#size-mismatch-for-pos-embed-the-positions-do-not-fit`,
+  ],
+  [/\bon the same device\b|\binput type\b.*\b(weight|bias) type\b/i, `${SYMPTOMS}#the-wrong-device-type-or-label`],
+  [/\b(scalar |target d)type (to be )?long\b/i, `${SYMPTOMS}#the-wrong-device-type-or-label`],
+  [/\bdevice-side assert\b|^cuda error$/i, `${SYMPTOMS}#the-wrong-device-type-or-label`],
+  [/\b(target|label)\b.*\bout of (bounds|range)\b/i, `${SYMPTOMS}#the-wrong-device-type-or-label`],
+  [
+    /^(permute|reshape|transpose|view)( ?(vs\.?|versus|or|and))? (permute|reshape|transpose|view)$/i,
+    "notebooks/00_before_you_start.html#the-order-of-the-numbers-in-memory",
+  ],
+  [/^((gradient|activation) )?checkpointing$/i, "notebooks/11_speed.html#by-hand-activation-checkpointing"],
+  [/^regulari[sz]ation$/i, "notebooks/08_training.html#the-ingredients-one-by-one"],
+  [/^((the )?(original |vit )?papers?|an image is worth\b.*)$/i, "book/map_of_papers.html#a-map-of-papers"],
+  [/\bhave the same dtype\b/i, "notebooks/11_speed.html#by-hand-bfloat16-and-autocast"],
+  [
+    /\bmat1 and mat2\b|\bcannot be multiplied\b|\binvalid for input\b|\bmatrix multiplication error\b/i,
+    `${SYMPTOMS}#the-shapes-do-not-fit`,
+  ],
+  [/\bsize of tensor [ab]\b|\bmust match the( existing)? size\b/i, `${SYMPTOMS}#the-shapes-do-not-fit`],
+  [/\bof batch2 tensor\b|\b(shapes?|dimensions?) (error|mismatch)/i, `${SYMPTOMS}#the-shapes-do-not-fit`],
+  [/\bto have \d+ channels\b/i, `${SYMPTOMS}#images-with-1-4-or-10-channels`],
   [
     /\bexpected scalar type\b|\bcast to the desired output type\b/i,
     "notebooks/11_speed.html#by-hand-bfloat16-and-autocast",

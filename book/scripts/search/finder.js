@@ -18,13 +18,14 @@ import { formsOf, isFoundUnder, wordsIn } from "./words.js";
 
 const SAYS_LITTLE = new Set(
   `a an and are as at be but by can could did do does for from get has have how i if in into is it its many me much my
-  not of on or out should so than that the their then there these they this to use used using was we were what when
-  where which who why will with you your`.split(/\s+/),
+  not of on or out should so than that the their then there these they this to use used using versus vs was we were what
+  when where which who why will with you your`.split(/\s+/),
 );
 const LEADS_IN = /^(\d+\. |By hand: |Proof: |The module: |What breaks: |The picture: )/;
 const COMES_AFTER = /^(Recap|Further reading|Exercises|What breaks|The bug|Case \d)/; // ranked below explanations
 const ENOUGH = 5; // if fewer sections have every word, sections that lack one word follow them
 const UNLIKE = 0.4; // of a word's letters: with more mistakes it is another word
+const LONG = 8; // letters of a word that may have two mistakes
 
 /** @param {string} text */
 const listOf = (text) => wordsIn(text).map(({ word }) => word);
@@ -66,6 +67,8 @@ export class Finder {
     this.index = opened(index);
     /** @type {{ term: string, parts: string[] }[]} */
     this.offered = [];
+    /** @type {Set<string>} */
+    this.titled = new Set();
     /** @type {Map<Section, { title: string, names: string[], introduced: string[], prose: string }>} */
     this.stems = new Map();
   }
@@ -96,13 +99,14 @@ export class Finder {
 
   /** Returns the pairs of known words of which a word is made, as batch and norm. @param {string} word */
   halves(word) {
-    const cuts = Array.from({ length: Math.max(0, word.length - 5) }, (_, at) => at + 3);
+    const cuts = Array.from({ length: Math.max(0, word.length - 6) }, (_, at) => at + 3);
     const pairs = cuts.map((at) => [word.slice(0, at), word.slice(at)]);
     return pairs.filter((pair) => pair.every((half) => this.vocabulary.has(half)));
   }
 
   /**
-   * Returns a question with each word mended that the book has not, and that is one mistake away from one that it has.
+   * Returns a question with each word mended that the book has not, and that is a mistake away from one that it has. A
+   * long word may be two mistakes away from a word of a title or a term, if the first letter is right.
    * @param {string} question
    */
   spelt(question) {
@@ -111,10 +115,15 @@ export class Finder {
       const { whole, stem, parts } = formsOf(word);
       if (parts.length || !/^[a-z]{5,}$/.test(whole)) continue;
       if (this.vocabulary.has(stem) || this.halves(whole).length) continue;
+      const named = this.inTitles();
       const terms = [...this.vocabulary].map(([term, times]) => ({ term, times }));
       if (terms.some(({ term }) => term.startsWith(whole))) continue; // half a word
-      const like = terms.filter(({ term }) => Math.abs(term.length - whole.length) < 2 && mistakes(whole, term) < 2);
-      const [best] = like.sort((one, other) => other.times - one.times);
+      const like = terms.flatMap(({ term, times }) => {
+        const most = whole.length < LONG || term[0] !== whole[0] || !named.has(formsOf(term).stem) ? 1 : 2;
+        const off = Math.abs(term.length - whole.length) > most ? Infinity : mistakes(whole, term);
+        return off > most ? [] : { term, times, off };
+      });
+      const [best] = like.sort((one, other) => one.off - other.off || other.times - one.times);
       if (best) mended = mended.replace(word, best.term);
     }
     return mended;
@@ -164,14 +173,28 @@ export class Finder {
     found.sort((one, other) => other.score - one.score);
     const [, address] = TOLD_AT.find(([one]) => one.test(text.trim()) || one.test(question.trim())) ?? [];
     const section = this.sections.find(({ page, anchor }) => `${page.address}#${anchor}` === address);
-    if (!section) return found;
-    const first = found.find((one) => one.section === section) ?? { section, score: 0, terms: [], missing: 0 };
-    return [first, ...found.filter((other) => other !== first)];
+    const titled = stems(question.replace(LEADS_IN, ""));
+    const isTitled = (/** @type {Section} */ one) => this.isText(one) && this.stemsOf(one).title === titled;
+    const best = section ?? found.map((one) => one.section).find(isTitled);
+    if (!best) return found;
+    const first = found.find((one) => one.section === best) ?? { section: best, score: 0, terms: [] };
+    return [{ ...first, missing: 0 }, ...found.filter((other) => other !== first)];
+  }
+
+  /** Returns whether a section is neither an exercise nor a definition. @param {Section} section */
+  isText(section) {
+    return !section.page.after.length && section.explained_at === null;
   }
 
   /** Returns the words of a question that no section has. @param {string} text */
   unknown(text) {
     return telling(this.spelt(askedBy(text))).filter((word) => !this.having(word, true).size);
+  }
+
+  /** Returns the stems of all words in titles and terms. */
+  inTitles() {
+    if (!this.titled.size) this.titled = new Set(this.offers().flatMap(listOf).map((word) => formsOf(word).stem));
+    return this.titled;
   }
 
   /** Returns the terms that can be offered, those of the index first. */
