@@ -1,5 +1,6 @@
 import gc
 import os
+import re
 import threading
 from collections import defaultdict
 from pathlib import Path
@@ -16,6 +17,11 @@ ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SIDE_ROADS = sorted((ROOT / "notebooks" / "side_roads").glob("*.ipynb"))
 NOTEBOOKS = [*CHAPTERS, *SIDE_ROADS, *sorted((ROOT / "book").glob("*.ipynb"))]
+# What neither paper nor a slide has.
+CONTROLS = re.compile(
+    r"\b(press|drag|choose|click|tap|button|slider)|run the (next )?cell|cell above",
+    re.IGNORECASE,
+)
 
 # Tools that must be there, as in REQUIRED="browser bubblewrap". A test that would be
 # skipped because one of them is missing fails instead.

@@ -429,7 +429,7 @@ def table(
 ) -> None:
     """Draw title and shapes after each step, for a page that does not move."""
     drawing.text(2, 14, "From the image to the answer", size=13, bold=True)
-    right, middle = 358, 288
+    right, middle = 358, 277
     drawing.text(middle, FIRST, "here", size=11, anchor="end", bold=True)
     drawing.text(right, FIRST, "ViT-B/16", size=11, anchor="end", bold=True)
     y = FIRST + 22.0
@@ -439,6 +439,7 @@ def table(
             y += 20
         for step in part:
             name = step.name.replace("queries, keys, values", "q, k, v")
+            name = name.replace("class token, positions", "class and positions")
             drawing.text(LABELS, y, name.replace("cut into ", ""), size=11)
             drawing.text(middle, y, shape(step.here), size=10.5, anchor="end")
             drawing.text(right, y, shape(step.base), size=10.5, anchor="end")

@@ -22,9 +22,13 @@ BEGINS = 2  # the step that it shows first
 # Tokens are grouped by the edges over which roll carried them.
 GROUPS: tuple[Colour, ...] = ("soft", "patch-0", "patch-1", "patch-2")
 CARRIED = ("not carried", "over the top", "sideways", "both ways")
-SMALL, LARGE = 14, 30  # side of a token, still and moving
+LARGE = 30  # side of a token in the moving drawing
 MAP = Box(2, 24, SIDE * LARGE, SIDE * LARGE)
-MASKS = Box(246, 20, SIDE * SMALL, SIDE * SMALL)  # place in the still drawing
+# The places in the still drawing. Only what was rolled needs names, and room for them.
+AT_FIRST = Box(2, 20, SIDE * 11, SIDE * 11)
+ROLLED = Box(96, 20, SIDE * 18, SIDE * 18)
+MASKS = Box(246, 20, SIDE * 14, SIDE * 14)
+BACK = Box(2, 184, SIDE * 11, SIDE * 11)
 PANEL = Box(252, 58, 104, 104)  # the table of pairs, with its row and column of tokens
 
 names = 10 * torch.arange(SIDE)[:, None] + torch.arange(SIDE)  # (rows, columns)
@@ -84,7 +88,7 @@ def draw() -> Drawing:
         "chosen": CORNER,
         "begins": BEGINS,
         "map": {"x": MAP.x, "y": MAP.y, "cell": LARGE},
-        "masks": {"x": MASKS.x, "y": MASKS.y, "cell": SMALL},
+        "masks": {"x": MASKS.x, "y": MASKS.y, "cell": MASKS.width / SIDE},
         "panel": {"x": PANEL.x, "y": PANEL.y, "cell": PANEL.width / 5},
         "groups": GROUPS,
         "bar": PANEL.width,
@@ -100,26 +104,22 @@ def draw() -> Drawing:
 
 def at_rest(drawing: Drawing, counts: list[int]) -> None:
     """Draw every step at once, for a page that does not move."""
-    side = SIDE * SMALL
-    for index, (title, tokens, first) in enumerate(
-        (("In windows", names, 0), ("1. Roll, 2. cut", rolled, 0))
+    for title, place, tokens, first in (
+        ("In windows", AT_FIRST, names, 0),
+        ("1. Roll, 2. cut", ROLLED, rolled, 0),
+        ("4. Roll back", BACK, back, SHIFT),
     ):
-        place = Box(2 + 122 * index, 20, side, side)
-        drawing.text(place.x, 13, title, bold=True, size=11)
-        cells(drawing, place, tokens)
+        drawing.text(place.x, place.y - 7, title, bold=True, size=11)
+        cells(drawing, place, tokens, named=place is ROLLED)
         lines(drawing, place, first)
-    drawing.text(MASKS.x, 13, "3. Mask", bold=True, size=11)
+    drawing.text(MASKS.x, MASKS.y - 7, "3. Mask", bold=True, size=11)
     with drawing.part("masks"):
         tables(drawing, MASKS)
     lines(drawing, MASKS, 0)
-    place = Box(2, 158, side, side)
-    drawing.text(2, 151, "4. Roll back", bold=True, size=11)
-    cells(drawing, place, back)
-    lines(drawing, place, SHIFT)
-    legend(drawing, 128, 162)
-    drawing.text(240, 174, "Blocks and reach", bold=True, size=11)
+    legend(drawing, 108, BACK.y)
+    drawing.text(240, BACK.y + 10, "Blocks and reach", bold=True, size=11)
     for index, count in enumerate(counts):
-        y = 192 + 18 * index
+        y = BACK.y + 28 + 18 * index
         words = f"{index + 1} block{'s' * (index > 0)}"
         drawing.text(240, y, words, size=11)
         drawing.text(358, y, f"{count} tokens", size=11, anchor="end")
@@ -177,14 +177,14 @@ def legend(drawing: Drawing, x: float, y: float) -> None:
     drawing.text(x + 19, at + 10, "masked", size=11)
 
 
-def cells(drawing: Drawing, place: Box, tokens: torch.Tensor) -> None:
-    """Draw the tokens in their groups' colours, with the names of those carried."""
+def cells(drawing: Drawing, place: Box, tokens: torch.Tensor, named: bool) -> None:
+    """Draw the tokens in their groups' colours, and the names of those carried."""
     groups: dict[int, list[Box]] = {}
     for i, row in enumerate(tokens.tolist()):
         for j, name in enumerate(row):
             cell = place.cell(i, j, SIDE, SIDE)
             groups.setdefault(group(name), []).append(cell)
-            if group(name):
+            if named and group(name):
                 x, y = cell.middle, cell.centre + 4
                 drawing.text(x, y, f"{name:02}", size=10.5, anchor="middle")
     for number, boxes in sorted(groups.items()):

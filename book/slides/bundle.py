@@ -31,6 +31,7 @@ LICENCE = "CC BY 4.0; photographs keep their own, see LICENSE-TEXT"
 
 def run(notebook: Path) -> Path:
     """Run a notebook so that its plots are SVGs, too, and return the copy's path."""
+    print(notebook, flush=True)
     copy = FOLDER / notebook.name
     if not copy.exists() or copy.stat().st_mtime < notebook.stat().st_mtime:
         content = nbformat.read(notebook, as_version=4)
@@ -73,18 +74,19 @@ def main(asked: list[str]) -> None:
     table = csv.writer(index)
     table.writerow(["file", "alternative text", "caption", "licence"])
     ZIP.parent.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright, ZipFile(ZIP, "w", ZIP_DEFLATED) as bundle:
+    with sync_playwright() as playwright:
         browser = launch(playwright)
         if browser is None:
             sys.exit("Stopped: no Chromium, Chrome or Edge is installed.")
         tab = browser.new_page(device_scale_factor=2)
-        for notebook in notebooks:
-            print(notebook, flush=True)
-            for name, figure in figures_in(run(notebook), tab):
-                bundle.writestr(name, figure.data)
-                table.writerow([name, figure.alt, figure.caption, LICENCE])
-        bundle.writestr("index.csv", index.getvalue())
-        bundle.write("LICENSE-TEXT")
+        copies = [run(notebook) for notebook in notebooks]  # before there is a zip
+        with ZipFile(ZIP, "w", ZIP_DEFLATED) as bundle:
+            for copy in copies:
+                for name, figure in figures_in(copy, tab):
+                    bundle.writestr(name, figure.data)
+                    table.writerow([name, figure.alt, figure.caption, LICENCE])
+            bundle.writestr("index.csv", index.getvalue())
+            bundle.write("LICENSE-TEXT")
         browser.close()
     print(ZIP)
 

@@ -36,6 +36,7 @@ COLUMNS = 81
 WIDE = 1.75  # a figure that is less wide has its text beside it, not below
 HEADING = re.compile(r"^#+ (.*)\n*", re.MULTILINE)
 SECTION = re.compile("^(The picture|By hand|The module|Proof|What breaks): ")
+FOLD = re.compile("</?details>|<summary>.*?</summary>")
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 FORMULA = re.compile(r"\$\$?([^$]+)\$?\$")
 
@@ -75,17 +76,20 @@ class Deck:
         for kind, named in asked:
             if kind not in KINDS:
                 raise ValueError(f"kind: got {kind!r}, expected one of {list(KINDS)}")
-            bet = kind == "bet" and self.bet["cell"] in dict(named)
-            pages.append(self.slide(f"{title} · {KINDS[kind]}", named, bet))
+            pages.append(self.slide(kind, title, named))
         return HEAD.format(title=title) + "\n---\n\n".join([*pages, self.credits()])
 
-    def slide(self, header: str, named: list[tuple[str, str]], bet: bool) -> str:
+    def slide(self, kind: str, title: str, named: list[tuple[str, str]]) -> str:
         shown, texts, layout = [], [], "plain"
+        untitled = named[0][0] == "untitled"
+        named = named[untitled:]
+        bet = kind == "bet" and self.bet["cell"] in dict(named)
         for name, words in named:
             cell = self.cell(name)
             figure = figure_of(self.name, cell)
             if is_text(cell):
-                texts.append(without_links(self.quoted(name, words)[0]))
+                quote = without_links(self.quoted(name, words)[0])
+                texts.append(quote[0].upper() + quote[1:])
             elif figure:
                 self.figures.append(figure)
                 wide = figure.width > WIDE * figure.height
@@ -101,11 +105,11 @@ class Deck:
         if bet:
             layout += " options"
             texts.append("\n".join(f"1. {option}" for option in self.bet["options"]))
-        top = f'<!-- _header: "{header}" -->\n<!-- _class: {layout} -->'
-        heading = f"## {self.heading(*named[0])}"
+        top = f'<!-- _header: "{title} · {KINDS[kind]}" -->\n<!-- _class: {layout} -->'
+        heading = "Make a bet" if untitled else self.heading(*named[0])
         right = f"{self.bet['right']} is right." if bet else ""
         notes = self.notes([self.cell(name) for name in dict(named)], right)
-        return "\n\n".join([top, heading, *shown, *texts, notes])
+        return "\n\n".join([top, f"## {heading}", *shown, *texts, notes])
 
     def cell(self, name: str) -> NotebookNode:
         if name not in self.places:
@@ -147,7 +151,8 @@ class Deck:
         self.told |= {cell.id for cell in own}
         text = [first] if first else []
         for cell in own:
-            source = cell.source.partition("<details>")[0]
+            open_, _, _ = cell.source.partition("<details>")
+            source = open_ or FOLD.sub("", cell.source)
             plainly = FORMULA.sub(lambda found: plain(found[1]), source)
             text.append(HEADING.sub("", without_links(plainly)).strip())
         return "<!--\n" + "\n\n".join(text).replace("--", "–") + "\n-->\n"

@@ -6,6 +6,7 @@ their own. None of that may cost a mark, wherever an answer has got to.
 
 import ast
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -112,12 +113,7 @@ def separated(cells: list[Cell], release: NotebookNode) -> tuple[list[Cell], int
         and target.source.strip()
         and plain(target.source) not in there
     ]
-    tasks = {
-        name: number
-        for number, target in enumerate(release.cells)
-        if is_solution(target) and target.cell_type == "code"
-        for name in defined(target.source)
-    }
+    tasks = _tasks_by_name(release.cells)
     waiting, apart, joined = cells[::-1], list[Cell](), 0
     while waiting:
         cell = waiting.pop()
@@ -140,6 +136,16 @@ def separated(cells: list[Cell], release: NotebookNode) -> tuple[list[Cell], int
         whole = [rests[0], given, rests[1]]
         waiting += [part for part in reversed(whole) if part.source.strip()]
     return apart, joined
+
+
+def _tasks_by_name(targets: Iterable[NotebookNode | None]) -> dict[str, int]:
+    """Return, for each name that one task alone asks for, the number of its cell."""
+    asked: dict[str, list[int]] = {}
+    for number, target in enumerate(targets):
+        if target is not None and is_solution(target) and target.cell_type == "code":
+            for name in defined(target.source):
+                asked.setdefault(name, []).append(number)
+    return {name: numbers[0] for name, numbers in asked.items() if len(numbers) == 1}
 
 
 def _answers(cell: Cell, tasks: dict[str, int]) -> list[Cell]:
@@ -206,10 +212,7 @@ def tests_after_answers(built: Built) -> tuple[Built, int]:
         task = set() if target is None else defined(target.source)
         there |= dict.fromkeys(names & task, place)
         elsewhere |= dict.fromkeys(names, place)
-    tasks = set[str]()
-    for target, _ in built:
-        if target is not None and is_solution(target):
-            tasks |= defined(target.source)
+    tasks = _tasks_by_name(target for target, _ in built)
     answers = {name: there.get(name, elsewhere.get(name, -1)) for name in tasks}
     moved: dict[int, Built] = {}
     for place, (target, cell) in enumerate(built):

@@ -27,6 +27,7 @@ from classroom.grading.seccomp import open_filter
 from vit_check.engine.asking import JUDGE
 
 LARGEST_MESSAGE = 16 * MIB  # a larger one closes the connection
+RESERVED = 320 * MIB  # that a notebook's process maps and does not use, such as stacks
 LONGEST_SEND = 10_000  # milliseconds; a send to a dead kernel would never return
 
 
@@ -107,7 +108,8 @@ class SandboxedKernelManager(AsyncKernelManager):
     def _limits(self) -> dict[str, int]:
         limits = self.terms.limits
         return {
-            "memory": limits.memory * 5 // 4,  # the watchdog should act first
+            # The watchdog should act first, which counts what is in use.
+            "memory": max(limits.memory * 5 // 4, limits.memory + RESERVED),
             "processes": limits.processes,
             "seconds": limits.total_seconds,
             "file_size": 64 * MIB,

@@ -38,6 +38,7 @@ from tests.patience import SECONDS
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Gradescope has Linux")
 
 SET = Assignment(SOURCES / "05_multi_head_attention.ipynb")
+HUNGRY = ["09"]  # of the sets
 OF_DOCKER = "CHOWN DAC_OVERRIDE FOWNER FSETID KILL SETGID SETUID SETPCAP".split()
 SECONDS_OF_PROCESSOR = 300  # half a processor for ten minutes
 
@@ -142,12 +143,11 @@ def _watch(pid, peak, ended):
             peak[0] = max(peak[0], held)
 
 
-@pytest.fixture(scope="module")
-def container(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("gradescope")
-    assert main(["5", "--out", str(folder)]) == 0
+def unpacked(assignment, folder):
+    """Return a container into which a set's autograder was unpacked."""
+    assert main([assignment.name[:2], "--out", str(folder)]) == 0
     container = Container(folder)
-    with zipfile.ZipFile(folder / f"{SET.name}.zip") as archive:
+    with zipfile.ZipFile(folder / f"{assignment.name}.zip") as archive:
         archive.extractall(container.autograder / "source")
         modes = {one.filename: one.external_attr >> 16 for one in archive.infolist()}
     for name in ("setup.sh", "run_autograder"):
@@ -155,6 +155,12 @@ def container(tmp_path_factory):
         path = container.autograder / "source" / name
         path.chmod(0o755)
     shutil.copy(path, container.autograder)
+    return container
+
+
+@pytest.fixture(scope="module")
+def container(tmp_path_factory):
+    container = unpacked(SET, tmp_path_factory.mktemp("gradescope"))
     places = {
         "{python}": Path(sys.executable).resolve(),
         "{packages}": Path(nbformat.__file__).resolve().parents[1],
@@ -204,6 +210,18 @@ def test_right_answers_get_every_point_within_the_memory(container):
     assert f"gives its {words:g} points" in told["output"]
     assert peak < CONTAINER
     assert not list(container.autograder.glob("tmp*"))
+
+
+@in_sandbox
+@pytest.mark.parametrize("number", HUNGRY)
+def test_the_sets_that_take_most_memory_fit(number, container, tmp_path):
+    (path,) = SOURCES.glob(f"{number}_*.ipynb")
+    hungry = Assignment(path)
+    other = unpacked(hungry, tmp_path)
+    other.opt = container.opt
+    told, peak = other.grade({"answers.ipynb": dump(solved(hungry))})
+    assert {one["output"] for one in told["tests"]} == {RIGHT}
+    assert peak < CONTAINER
 
 
 @in_sandbox

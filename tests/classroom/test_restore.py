@@ -9,6 +9,8 @@ import nbformat
 import pytest
 
 from classroom.grading.restore import Unreadable, read, restore
+from classroom.release.assignment import Assignment
+from classroom.release.release import SOURCES
 from tests.classroom.bench.submissions import dump, solved
 
 
@@ -21,6 +23,16 @@ def test_all_of_the_release_has_its_place_again(exercises):
         c.metadata.nbgrader.grade_id for c in exercises.release.cells if named(c)
     )
     nbformat.validate(restored.nb)
+
+
+@pytest.mark.parametrize("path", sorted(SOURCES.glob("*.ipynb")), ids=lambda p: p.stem)
+def test_nothing_of_an_ordinary_submission_is_put_right(path):
+    """Two tasks of a set may ask for the same name."""
+    assignment = Assignment(path)
+    for tasks in (None, 0):
+        cells = read(dump(solved(assignment, tasks)))
+        restored = restore(cells, assignment.release)
+        assert [*restored.changes, *restored.tampered] == []
 
 
 def named(notebook_cell):

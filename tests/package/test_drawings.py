@@ -628,8 +628,10 @@ def test_the_teacher_says_what_the_chapter_has_it_say():
 
 
 def test_the_shifted_window_masks_what_the_chapter_masks():
-    from book.drawings.swin_window import SHIFT, SIDE, W, mask, reach, windows
+    from book.drawings.swin_window import ROLLED, SHIFT, SIDE, W, mask, reach, windows
 
+    name = kit.width_of("00", kit.SMALLEST)
+    assert name < 0.8 * ROLLED.width / SIDE, "two names in a row can be told apart"
     made = {"torch": torch}
     for name in ("hand-windows-cut", "hand-mask-loops"):
         (cell,) = (c for c in code_cells(CHAPTERS[13]) if c.id == name)

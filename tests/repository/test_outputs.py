@@ -8,7 +8,16 @@ import re
 import pytest
 from PIL import Image
 
-from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, SIDE_ROADS, code_cells, read, tags
+from tests.conftest import (
+    CHAPTERS,
+    CONTROLS,
+    NOTEBOOKS,
+    ROOT,
+    SIDE_ROADS,
+    code_cells,
+    read,
+    tags,
+)
 from vit_book.drawings import FOLDER as DRAWINGS
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
@@ -55,6 +64,8 @@ def test_every_figure_is_a_png_or_a_drawing_with_alt_text(path):
         for data in drawn:
             alt = said.get("image", {}).get("alt", "")
             assert len(alt.split()) >= 8, f"{cell.id}: say what the figure shows"
+            caption = said.get("figure", {}).get("caption", "")
+            assert not CONTROLS.search(caption), f"{cell.id}: it is on paper, too"
             assert {"image/png", "image/svg+xml"} & data.keys(), cell.id
             if "image/png" in data:
                 file = io.BytesIO(base64.b64decode(data["image/png"]))
@@ -63,7 +74,6 @@ def test_every_figure_is_a_png_or_a_drawing_with_alt_text(path):
                 name = data["text/plain"].removeprefix("drawing: ")
                 svg = (DRAWINGS / f"{name}.svg").read_text(encoding="utf-8")
                 assert data["image/svg+xml"] == svg, f"{cell.id}: run make outputs"
-                caption = said.get("figure", {}).get("caption", "")
                 assert len(caption.split()) >= 5, f"{cell.id}: say what to look for"
     for cell in read(path).cells:
         if cell.cell_type == "markdown":
