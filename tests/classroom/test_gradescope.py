@@ -31,7 +31,7 @@ from classroom.grading.result import Result
 from classroom.grading.sandbox import SETTINGS, SYSTEM
 from classroom.release.assignment import Assignment
 from classroom.release.release import SOURCES, url_of
-from tests.classroom.bench.adversaries import dump, solved
+from tests.classroom.bench.adversaries import NUISANCES, dump, solved
 from tests.classroom.in_sandbox import in_sandbox
 from tests.patience import SECONDS
 
@@ -221,6 +221,16 @@ def test_the_sets_that_take_most_memory_fit(number, container, tmp_path):
     other.opt = container.opt
     told, peak = other.grade({"answers.ipynb": dump(solved(hungry))})
     assert {one["output"] for one in told["tests"]} == {RIGHT}
+    assert peak < CONTAINER
+
+
+@in_sandbox
+def test_an_answer_that_takes_all_memory_leaves_the_container_whole(container):
+    nb = nbformat.reads(dump(solved(SET)).decode(), as_version=4)
+    cell = next(cell for cell in nb.cells if cell.source.startswith("shape_of_q ="))
+    cell.source += f"\n{NUISANCES['memory hog']}"
+    told, peak = container.grade({"05.ipynb": dump(nb)})
+    assert 0 < sum(score == 0 for score, _ in points(told).values()) < len(points(told))
     assert peak < CONTAINER
 
 
