@@ -11,6 +11,7 @@ import json
 import pdb
 import resource
 import sys
+import threading
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from ipykernel.kernelapp import IPKernelApp
 
 IMPORTED = ("torch", "matplotlib.pyplot", "vit_book", "vit_check")
+STACK = 1024 * 1024  # bytes of a thread's; by default 8 MiB of the limit, hardly used
 
 
 class ConnectingKernelApp(IPKernelApp):
@@ -71,6 +73,7 @@ def ignore_breakpoints() -> None:
 def run(limits: dict[str, int], arguments: list[str]) -> None:
     """Be a kernel from now on, with these limits and ipykernel's arguments."""
     set_limits(**limits)
+    threading.stack_size(STACK)
     app = ConnectingKernelApp.instance(log_level=50)
     app.initialize(arguments)
     import_packages()

@@ -27,7 +27,7 @@ from classroom.grading.seccomp import open_filter
 from vit_check.engine.asking import JUDGE
 
 LARGEST_MESSAGE = 16 * MIB  # a larger one closes the connection
-RESERVED = 240 * MIB  # that a notebook's process maps and does not use, such as stacks
+RESERVED = 160 * MIB  # that a notebook's process maps and does not use, such as stacks
 LONGEST_SEND = 10_000  # milliseconds; a send to a dead kernel would never return
 
 
