@@ -174,8 +174,9 @@ export class Finder {
     const [, address] = TOLD_AT.find(([one]) => one.test(text.trim()) || one.test(question.trim())) ?? [];
     const section = this.sections.find(({ page, anchor }) => `${page.address}#${anchor}` === address);
     const titled = stems(question.replace(LEADS_IN, ""));
+    const isTerm = this.terms.some(({ title }) => stems(withoutBrackets(title)) === titled); // its own section is first
     const isTitled = (/** @type {Section} */ one) => this.isText(one) && this.stemsOf(one).title === titled;
-    const best = section ?? found.map((one) => one.section).find(isTitled);
+    const best = section ?? (isTerm ? undefined : found.map((one) => one.section).find(isTitled));
     if (!best) return found;
     const first = found.find((one) => one.section === best) ?? { section: best, score: 0, terms: [] };
     return [{ ...first, missing: 0 }, ...found.filter((other) => other !== first)];
