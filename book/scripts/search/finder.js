@@ -99,7 +99,7 @@ export class Finder {
 
   /** Returns the pairs of known words of which a word is made, as batch and norm. @param {string} word */
   halves(word) {
-    const cuts = Array.from({ length: Math.max(0, word.length - 6) }, (_, at) => at + 3);
+    const cuts = Array.from({ length: Math.max(0, word.length - 5) }, (_, at) => at + 3);
     const pairs = cuts.map((at) => [word.slice(0, at), word.slice(at)]);
     return pairs.filter((pair) => pair.every((half) => this.vocabulary.has(half)));
   }
