@@ -257,6 +257,13 @@ def test_a_long_line_goes_on_behind_its_own_indentation(opened, size):
     assert any(text.startswith("    ") for text, *_ in wrapped)
 
 
+def test_the_links_beside_the_symptoms_are_seen(opened):
+    tab = opened("notebooks/side_roads/when_it_does_not_work", PHONE)
+    table = tab.locator("article table", has_text="what you see").first
+    wide = "table => table.scrollWidth - table.parentElement.clientWidth"
+    assert table.evaluate(wide) <= 0
+
+
 def test_a_mark_stands_where_a_line_goes_on_and_only_there(opened):
     tab = opened(CHAPTERS[7], PHONE)
     heights = tab.evaluate(
