@@ -115,8 +115,7 @@ function goOn() {
   const note = el("span", {}, `${ALONE} `, forget);
   forget.addEventListener("click", () => {
     for (const key of [READ, PLACE, TOLD]) localStorage.removeItem(key);
-    goOn();
-    markChapters();
+    show();
   });
   const first = document.querySelector(".first-steps");
   first?.after(el("p", { class: "go-on" }, "Go on where you were: ", link(), ". ", note));
@@ -146,12 +145,10 @@ function setRead(isRead) {
 
 /** Adds a box to tick at a chapter's end; who follows the link to the next page has read the chapter too. */
 function addBox() {
-  const box = el("input", { type: "checkbox" });
+  const box = el("input", { type: "checkbox", id: "chapter-read" });
   const label = el("label", {}, box, " I have read this chapter");
   const note = el("span", { role: "status" });
-  const tick = () => (box.checked = chaptersRead().includes(here));
-  tick();
-  addEventListener("storage", tick);
+  box.checked = chaptersRead().includes(here);
   box.addEventListener("change", () => {
     const isKept = setRead(box.checked);
     if (isKept && kept(TOLD, false)) return;
@@ -162,13 +159,21 @@ function addBox() {
   document.querySelector("article")?.append(el("p", { class: "read-mark d-print-none" }, label, " ", note));
 }
 
+/** Shows all that is kept. */
+function show() {
+  markChapters();
+  goOn();
+  const box = document.getElementById("chapter-read");
+  if (box instanceof HTMLInputElement) box.checked = chaptersRead().includes(here);
+}
+
 addEventListener("activate.bs.scrollspy", follow);
 addEventListener("DOMContentLoaded", beginAtTop);
 if (ON_THE_WAY.test(here)) followScrolling();
-markChapters();
 if (TO_READ.test(here)) addBox();
-goOn();
+show();
 // What another tab keeps is shown at once, and so is what the page before kept in its last moment: a browser may write
 // that down only after this page has begun.
-addEventListener("storage", markChapters);
-addEventListener("storage", goOn);
+addEventListener("storage", ({ key }) => {
+  if (key === READ || key === PLACE || key === null) show();
+});

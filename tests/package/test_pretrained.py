@@ -262,9 +262,9 @@ def test_none_drops_and_keeps_nothing():
     assert model.norm.weight.std() > 0.1
 
 
-@pytest.mark.parametrize("names", [3, ["head", 3], True])
+@pytest.mark.parametrize("names", [3, ["head", 3], True, 0, False])
 def test_names_are_words(names):
-    with pytest.raises(ValueError, match=r"drop: got (3|True), and no tensor has this"):
+    with pytest.raises(ValueError, match=r"drop: got .*, and no tensor has this"):
         P.load_weights(small(), small().state_dict(), drop=names)
 
 

@@ -121,7 +121,7 @@ def test_a_photograph_that_is_pressed_first_is_looked_at_first(visits, site):
         press = tab.get_by_role("button", name=name)
         press.tap()
         expect(press).to_have_attribute("aria-pressed", "true")
-        expect(said).to_contain_text(f"The {name} comes first.")
+        expect(said).to_contain_text(f"It will begin with the {name}.")
         expect(said).to_be_in_viewport()
     expect(said).to_contain_text("The model is looking")
     tab.get_by_role("button", name="coffee").tap()

@@ -142,6 +142,9 @@ def test_what_another_tab_keeps_is_shown_at_once(visit):
     assert link.inner_text().startswith("4. Scaled dot-product attention, ")
     other.get_by_label("I have read this chapter").uncheck()
     marked.wait_for(state="detached")
+    visit.tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    other.get_by_label("I have read this chapter").check()
+    expect(visit.tab.get_by_label("I have read this chapter")).to_be_checked()
 
 
 def test_what_was_kept_can_be_forgotten(visit):

@@ -24,8 +24,8 @@ from vit_steps.sizes import (
 )
 from vit_steps.transfer import start_anew
 
-for name in ("check_images", "window_partition", "window_reverse"):
-    torch.fx.wrap(name)  # a tracer keeps these calls, which look at sizes
+for _name in ("check_images", "window_partition", "window_reverse"):
+    torch.fx.wrap(_name)  # a tracer keeps these calls, which look at sizes
 
 
 def window_partition(x: Tensor, window_size: int) -> Tensor:
@@ -286,8 +286,8 @@ class SwinTransformer(nn.Module):
         self.patch_embed = SwinPatches(config)
         depth = sum(config.depths)
         rates = torch.linspace(0.0, config.drop_path_rate, depth, device="cpu")
-        of_stages = enumerate(torch.split(rates, list(config.depths)))
-        stages = [swin_stage(config, stage, of.tolist()) for stage, of in of_stages]
+        by_stage = torch.split(rates, list(config.depths))
+        stages = [swin_stage(config, k, r.tolist()) for k, r in enumerate(by_stage)]
         self.layers = nn.Sequential(*stages)
         features = config.embed_dim * 2 ** (len(config.depths) - 1)
         self.norm = nn.LayerNorm(features)

@@ -174,7 +174,8 @@ export class Finder {
     const [, address] = TOLD_AT.find(([one]) => one.test(text.trim()) || one.test(question.trim())) ?? [];
     const section = this.sections.find(({ page, anchor }) => `${page.address}#${anchor}` === address);
     const titled = stems(question.replace(LEADS_IN, ""));
-    const isTerm = this.terms.some(({ title }) => stems(withoutBrackets(title)) === titled); // its own section is first
+    // A title that is asked for word for word comes first, unless it is a term too: then the term's own section does.
+    const isTerm = this.terms.some(({ title }) => stems(withoutBrackets(title)) === titled);
     const isTitled = (/** @type {Section} */ one) => this.isText(one) && this.stemsOf(one).title === titled;
     const best = section ?? (isTerm ? undefined : found.map((one) => one.section).find(isTitled));
     if (!best) return found;

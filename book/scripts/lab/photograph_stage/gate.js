@@ -49,8 +49,8 @@ export async function photographPanel(Model) {
   });
   const { grid, width } = manifest;
   const words =
-    "A real Vision Transformer with 22 million parameters is about to look at photographs: at one of these six, or " +
-    `at one of your own, which never leaves this page. It cuts a photograph into ${grid} × ${grid} patches, and ` +
+    "A real Vision Transformer with 22 million parameters is about to look at photographs: press one of these six, " +
+    `or later take your own, which never leaves this page. It cuts a photograph into ${grid} × ${grid} patches, and ` +
     `gives back ${width} numbers for each of them, the patch’s token. Patches that show the same kind of thing ` +
     "usually get similar tokens: point at an eye of the cat, and the model finds the other eye. Its weights have to " +
     "be loaded first. Your browser then keeps them for the next time.";
@@ -73,7 +73,7 @@ export async function photographPanel(Model) {
   /** Says how far the model is, and which photograph waits for it. */
   function tell(text = told) {
     told = text;
-    said.textContent = photo ? `${text} The ${PHOTOS[photo]} comes first.` : text;
+    said.textContent = photo ? `${text} It will begin with the ${PHOTOS[photo]}.` : text;
   }
 
   async function begin() {
