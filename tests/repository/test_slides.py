@@ -18,6 +18,12 @@ def test_every_chapter_has_a_deck():
     assert list(DECKS) == [file.stem for file in sorted(ROOT.glob("notebooks/*.ipynb"))]
 
 
+def test_an_untitled_slide_has_no_heading_of_the_chapter():
+    deck = Deck(ROOT / "notebooks" / "00_before_you_start.ipynb")
+    pages = deck.markdown([{"bet": "untitled + reach, So with a window of 3×3"}])
+    assert "\n## Make a bet\n" in pages
+
+
 @pytest.mark.parametrize("name", DECKS)
 def test_a_deck_shows_what_is_in_its_chapter(name):
     deck = Deck(ROOT / "notebooks" / f"{name}.ipynb")

@@ -166,6 +166,11 @@ def test_a_caption_beside_its_figure_has_about_34_letters_a_line(desk, height):
         assert letters >= 34, caption
 
 
+def test_a_figure_that_is_higher_than_wide_has_its_caption_beside_it(opened):
+    tab = opened(CHAPTERS[4], {"width": 1280, "height": 720})
+    assert tab.evaluate(BESIDE)
+
+
 HOLE = """() => {
     const bottom = one => one.getBoundingClientRect().bottom;
     const picture = document.querySelector('.opening-figure figure');
