@@ -25,6 +25,7 @@ depends on the batch: gives a sample something else in a batch than alone: the s
 batch of one: takes a batch of one, and with a larger one it {raises}
 raises alone: takes the batch that it is given, and with one sample alone it {raises},
     as if the size of the batch were built in
+as if: puts out what is right for {other}
 raises | other input: is right for one input, and for another it {raises}
 built in | batch: gives {shape} for the whole batch and {alone} for one sample alone:
     {why}
@@ -36,8 +37,8 @@ no gradient: lets no gradient through: .detach(), .data, .item(), no_grad() or a
 no gradient | raises: gives the right output but cannot be trained: with inputs that
     require a gradient it {raises}
 gradient: has the right output but another gradient than it should: .detach(), .data and
-    no_grad() cut a part of it off, and a clamp or a small number that is added changes
-    it
+    no_grad() cut a part of it off, and a clamp, a coarser dtype on the way or a small
+    number that is added changes it
 gradient not finite: has the right output but NaN or infinity in its gradient: it
     computes one on the way and covers it up, and zero times NaN is NaN again
 gradients left off: switches gradients off and leaves them so, as
@@ -89,9 +90,12 @@ made in forward: makes {name} in forward, too late for an optimizer to find: mak
 unwritten: is not written yet: it raises NotImplementedError
 """
 
-SENTENCES = dict(
-    " ".join(map(str.strip, block)).split(": ", 1) for block in blocks(FINDINGS)
-)
+SENTENCES: dict[str, str] = {}
+for _block in blocks(FINDINGS):
+    _row, _, _sentence = " ".join(map(str.strip, _block)).partition(": ")
+    if _row in SENTENCES:
+        raise ValueError(f"findings: {_row!r} is there twice")
+    SENTENCES[_row] = _sentence
 
 
 def found(row: str, **words: Any) -> Finding:

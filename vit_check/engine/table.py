@@ -103,6 +103,8 @@ def parted(table: str) -> tuple[Head, str]:
     signature, *lines = continued(first)
     axes = [Axes(*line[6:].split(" -> ")) for line in lines if line[:6] == "moves "]
     cases = [line for line in lines if line[:6] != "moves "]
+    if len(axes) > 1:
+        raise ValueError(f"table: {signature!r} has {len(axes)} lines with moves")
     head = Head(signature, cases, axes[0] if axes else None)
     return head, table.strip().removeprefix("\n".join(first))
 
