@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import inspect
-import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -20,7 +19,7 @@ from vit_check.engine.findings import found
 from vit_check.engine.moved import misplaced
 from vit_check.engine.observing import Record, copies, plain, shapes_in, tensors_in
 from vit_check.engine.table import hints_in, mistakes, parted
-from vit_check.engine.telling import related, variants
+from vit_check.engine.telling import Change, mistaken, related
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed
 
@@ -117,19 +116,19 @@ class FunctionCheck(Check):
             answered = [*answered] or [(case, record)]
             alike = shapes_in(output) == shapes_in(right)
             return (
-                self._known(case, output, right, answered)
+                self._known(self.mistakes, case, output, right, answered)
                 or (alike and mixed_samples(output, record.get("alone")))
                 or batch_built_in(output, record.get("alone"), self._batch(case))
                 or self._default(case, record)
                 or self._no_effect(case, finding, answered)
                 or self._misplaced(case, output, right, finding)
-                or self._as_if(case, finding, answered, is_telling(output, right))
+                or self._known(self._mistaken, case, output, right, answered)
                 or related(finding, output, right, self._given(case))
             )
 
         def known() -> Finding | None:
-            other = record["other"], expected["other"]
-            return self._known(observing.other_numbers(case), *other, answered)
+            other = observing.other_numbers(case), record["other"], expected["other"]
+            return self._known(self.mistakes, *other, answered)
 
         return behind_output(record, expected, case, self.shape, known)
 
@@ -212,39 +211,38 @@ class FunctionCheck(Check):
         right = self._output(self.reference, case)
         return changed is not None and not same(changed, right)
 
-    def _as_if(
-        self, case: Case, finding: Finding, answered: Answered, telling: bool
-    ) -> Finding | None:
-        """Return the argument that was taken wrongly, if that explains all cases."""
-        if finding.mistake not in OF_ONE_OUTPUT or not telling:
-            return None
-        first = [pair for pair in answered if pair[0] is case]
-        for words, _ in variants(self._given(case)):
-            pairs = itertools.chain(first, answered)
-            if all(self._is_as_if(words, *pair) for pair in pairs):
-                return found("as if", other=words)
-        return None
+    @functools.cached_property
+    def _mistaken(self) -> list[Mistake]:
+        """The reference, with each of the answer's arguments taken wrongly."""
+        names = self._argument_names()
 
-    def _is_as_if(self, words: str, case: Case, record: Record) -> bool:
-        given = dict(variants(self._given(case))).get(words)
-        if given is None or "output" not in record:
-            return True
-        named = zip(self._names(), case, strict=False)
-        changed = [given.get(name, value) for name, value in named]
-        with contextlib.suppress(Exception):
-            return same(record["output"], self._output(self.reference, changed))
-        return False
+        def wrong(change: Change, *given: Any, **named: Any) -> Any:
+            changed = change({**dict(zip(names, given, strict=False)), **named})
+            by_name = {name: changed.pop(name) for name in named}
+            return self.reference(*changed.values(), **by_name)
+
+        known = []
+        for words, change in mistaken(names):
+            said = found("as if", other=words)
+            taken = functools.partial(wrong, change)
+            known.append(Mistake(said.mistake, said.sentence, taken))
+        return known
 
     def _argument_names(self) -> list[str]:
         inside = re.search(r"\((.*?)\)", self.signature)
         return [n.split("=")[0].strip() for n in inside[1].split(",")] if inside else []
 
     def _known(
-        self, case: Case, output: Any, right: Any, answered: Answered
+        self,
+        mistakes: Sequence[Mistake],
+        case: Case,
+        output: Any,
+        right: Any,
+        answered: Answered,
     ) -> Finding | None:
         """Return the mistake that has this output, unless other cases contradict it."""
-        everywhere = not is_telling(output, right)
-        for mistake in self.mistakes:
+        everywhere = mistakes is not self.mistakes or not is_telling(output, right)
+        for mistake in mistakes:
             with contextlib.suppress(Exception):  # it may not work on every case
                 wrong = self._output(mistake.wrong, case)
                 if same(output, wrong) and difference(wrong, right):  # it shows here

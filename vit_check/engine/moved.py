@@ -85,15 +85,12 @@ def _exchange(
             if len(moved) == 1 and read[moved[0]].equal(order[right[moved[0]]]):
                 parts = tuple(n for n in (before, one, other, after) if n > 1)
                 first = int(before > 1)
-                which = (
-                    f"axes {first} and {first + 1} of these" if parts[2:] else "the two"
-                )
                 names = (axes.output if source is expected else axes.source).split()
                 return Finding(
                     "moved",
                     "one exchange explains all places: with the axis "
-                    f"'{names[moved[0]]}' of {of} taken apart into {parts}, "
-                    f"{which} are exchanged",
+                    f"'{names[moved[0]]}' of {of} taken apart into {parts}, axes "
+                    f"{first} and {first + 1} of these are exchanged",
                 )
     return None
 

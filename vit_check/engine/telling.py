@@ -1,7 +1,9 @@
 """Say what wrong numbers tell of how they came about, if all of them tell the same."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from copy import copy
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -10,6 +12,9 @@ from torch import Tensor
 
 from vit_check.engine.comparing import close, same
 from vit_check.engine.verdict import Finding
+
+Taken = Callable[[Any], Any]
+Change = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 NEAR = 0.001  # of the largest number expected: within it, a difference is small
 
@@ -25,7 +30,7 @@ _DONE: Mapping[str, Callable[[Tensor], Tensor]] = {
 }
 
 # What may have been taken for an argument or a weight.
-_TAKEN: Mapping[str, Callable[[Any], Any]] = {
+_TAKEN: Mapping[str, Taken] = {
     "{} = 0": lambda value: 0 * value,
     "{} = 1": lambda value: 0 * value + 1,
     "-{}": lambda value: -value,
@@ -40,19 +45,29 @@ _TAKEN: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def variants(given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield arguments or weights with one taken wrongly, and the words for it."""
-    for name, value in given.items():
-        for words, taken in _TAKEN.items() if not isinstance(value, bool) else ():
-            with suppress(Exception):
-                other = taken(value)
-                if getattr(other, "shape", 0) == getattr(value, "shape", 0):
-                    yield words.format(name), {**given, name: other}
-    for one, two in combinations(given, 2):
-        first, second = given[one], given[two]
-        alike = getattr(first, "shape", 0) == getattr(second, "shape", 0)
-        if alike and type(first) is type(second):
-            yield f"{one} and {two} exchanged", {**given, one: second, two: first}
+def mistaken(names: Iterable[str]) -> Iterator[tuple[str, Change]]:
+    """Yield in words how an argument or a weight may be taken wrongly, and do it.
+
+    What is yielded changes values by their names, and raises where it does not fit.
+    """
+    names = [*names]
+    for name in names:
+        for words, taken in _TAKEN.items():
+            yield words.format(name), partial(_changed, {name: name}, taken)
+    for one, two in combinations(names, 2):
+        places = {one: two, two: one}
+        yield f"{one} and {two} exchanged", partial(_changed, places, copy)
+
+
+def _changed(
+    places: Mapping[str, str], taken: Taken, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    other = {name: taken(given[source]) for name, source in places.items()}
+    for name, value in other.items():
+        kinds = [(type(v), getattr(v, "shape", 0)) for v in (value, given[name])]
+        if kinds[0] != kinds[1] or isinstance(value, bool):
+            raise ValueError(f"{name}: of another kind")
+    return {**given, **other}
 
 
 def related(

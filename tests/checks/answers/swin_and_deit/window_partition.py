@@ -6,11 +6,11 @@ from tests.checks.answers import wrong_edits
 
 @wrong_edits("""
 moved: (i j) -> (j i)
-    "… one exchange … taken apart into (3, 3), the two are exchanged…"
+    "… one exchange … taken apart into (3, 3), axes 0 and 1 of these are exchanged…"
 moved: (b m n) -> (b n m)
     "… one exchange … 'window' of the output taken apart into (2, …"
 moved: (b m n) -> (m n b)
-    "… one exchange … apart into (2, 6), the two are exchanged…"
+    "… one exchange … apart into (2, 6), axes 0 and 1 of these are exchanged…"
 moved: (b m n) (i j) -> (m n b) (j i)
     "… holds what was at …"
 dilated: (m i) (n j) -> (i m) (j n)
