@@ -25,10 +25,9 @@ depends on the batch: gives a sample something else in a batch than alone: the s
 batch of one: takes a batch of one, and with a larger one it {raises}
 raises alone: takes the batch that it is given, and with one sample alone it {raises},
     as if the size of the batch were built in
-as if: puts out what is right for {other}
 raises | other input: is right for one input, and for another it {raises}
 built in | batch: gives {shape} for the whole batch and {alone} for one sample alone:
-    {why}
+    axis 0 is to be the batch, of {batch} and of 1
 built in | sizes: {names} {are} built in: asked for {sizes}, it still has {built_in}
 built in | other sizes: is right when it is built with {right}, but not with {sizes}, so
     that a size must be built in: {sentence}

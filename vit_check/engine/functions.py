@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -16,19 +17,22 @@ from vit_check.engine.check import Answered, Case, Check
 from vit_check.engine.comparing import difference, is_telling, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import found
-from vit_check.engine.moved import misplaced
 from vit_check.engine.observing import Record, copies, plain, shapes_in, tensors_in
 from vit_check.engine.table import hints_in, mistakes, parted
-from vit_check.engine.telling import Change, mistaken, related
+from vit_check.engine.telling import related
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed
 
 NUMBERS = (bool, int, float)
 
+# What may be taken for an argument, whose name comes in the place of {}.
+TAKEN = """torch.zeros_like({}) torch.ones_like({}) -{} ~{} {}+1 {}-1 2*{} {}/2 {}//2
+1/{} {}.mT""".split()
+
 # What is found of one output, which may have another cause than that of another case.
 OF_ONE_OUTPUT = {
-    *("axes", "exchanged", "factor", "moved", "not finite", "order", "reshape"),
-    *("shape", "turned", "value", "values"),
+    *("axes", "exchanged", "factor", "not finite", "order", "reshape"),
+    *("shape", "value", "values"),
 }
 
 
@@ -115,13 +119,18 @@ class FunctionCheck(Check):
         if finding is not None:
             answered = [*answered] or [(case, record)]
             alike = shapes_in(output) == shapes_in(right)
+            kinds = [
+                {key: type(item) for key, item in value.items()}
+                for value in (output, right)
+                if isinstance(value, dict)
+            ]
+            telling = kinds[:1] == kinds[1:] and is_telling(output, right)
             return (
                 self._known(self.mistakes, case, output, right, answered)
                 or (alike and mixed_samples(output, record.get("alone")))
                 or batch_built_in(output, record.get("alone"), self._batch(case))
                 or self._default(case, record)
-                or self._no_effect(case, finding, answered)
-                or self._misplaced(case, output, right, finding)
+                or (telling and self._no_effect(case, finding, answered))
                 or self._known(self._mistaken, case, output, right, answered)
                 or related(finding, output, right, self._given(case))
             )
@@ -134,16 +143,6 @@ class FunctionCheck(Check):
 
     def _batch(self, case: Case) -> int:
         return len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
-
-    def _misplaced(
-        self, case: Case, output: Any, right: Any, finding: Finding
-    ) -> Finding | None:
-        axes = self.head.moves
-        if axes is None or finding.mistake not in ("values", "order", "axes"):
-            return None
-        names = self._argument_names()
-        given = dict(zip(names, map(plain, case), strict=False))
-        return misplaced(output, right, given, axes)
 
     def _names(self) -> list[str]:
         """Return the names of a case's arguments: the scenario's, if it has any."""
@@ -164,12 +163,12 @@ class FunctionCheck(Check):
         What a scenario returns under another name than "the output" says that itself.
         """
         given = self._given(case)
-        told = _listed(given)
+        told = listed(given)
         said = self.scenario is None or finding.sentence.startswith("the output")
         if finding.mistake not in OF_ONE_OUTPUT or not (told and said):
             return finding
         text = f"for {told}, {finding.sentence}"
-        right = _listed(self._given(passed[-1])) if passed else told
+        right = listed(self._given(passed[-1])) if passed else told
         if right != told and len(given) == len(case):
             if all(listed({name: value}) for name, value in given.items()):
                 text = f"is right for {right}; {text}"
@@ -213,20 +212,24 @@ class FunctionCheck(Check):
 
     @functools.cached_property
     def _mistaken(self) -> list[Mistake]:
-        """The reference, with each of the answer's arguments taken wrongly."""
+        """The reference with an argument taken wrongly, or with two exchanged."""
         names = self._argument_names()
 
-        def wrong(change: Change, *given: Any, **named: Any) -> Any:
-            changed = change({**dict(zip(names, given, strict=False)), **named})
-            by_name = {name: changed.pop(name) for name in named}
-            return self.reference(*changed.values(), **by_name)
+        def wrong(changes: Mapping[str, str], *given: Any, **named: Any) -> Any:
+            all_given = {**dict(zip(names, given, strict=False)), **named}
+            scope = {"torch": torch, **all_given}
+            changed = {name: eval(code, scope) for name, code in changes.items()}
+            return self.reference(**all_given | changed)
 
-        known = []
-        for words, change in mistaken(names):
-            said = found("as if", other=words)
-            taken = functools.partial(wrong, change)
-            known.append(Mistake(said.mistake, said.sentence, taken))
-        return known
+        codes = [(name, code.format(name)) for name in names for code in TAKEN]
+        known = [(code, {name: code}) for name, code in codes]
+        for one, two in itertools.combinations(names, 2):
+            known.append((f"{one} and {two} exchanged", {one: two, two: one}))
+        said = "puts out what is right for {}"
+        return [
+            Mistake("as if", said.format(words), functools.partial(wrong, changes))
+            for words, changes in known
+        ]
 
     def _argument_names(self) -> list[str]:
         inside = re.search(r"\((.*?)\)", self.signature)
@@ -331,17 +334,6 @@ def with_other_numbers(call: Callable[..., Any], case: Case) -> dict[str, Any]:
     return outputs
 
 
-def _listed(given: Mapping[str, Any]) -> str:
-    """Return arguments as ``listed`` does, and which numbers are large or small."""
-    said = []
-    for name, value in given.items():
-        floats = isinstance(value, Tensor) and value.is_floating_point()
-        largest = value.abs().max().item() if floats and value.numel() else 1
-        of = "" if 0.1 < largest < 50 else f" of up to {largest:.2g}"
-        said += [text + of for text in [listed({name: value})] if text]
-    return ", ".join(said)
-
-
 def _unchanged(place: int, record: Record) -> bool:
     """Return whether the output was the same for another number, to the last digit."""
     output, changed = record.get("output"), record.get("changed", {}).get(str(place))
@@ -442,15 +434,10 @@ def mixed_samples(output: Any, alone: Any) -> Finding | None:
 def batch_built_in(output: Any, alone: Any, batch: int) -> Finding | None:
     """Return a finding if one sample has as many outputs as a batch of several."""
     for several, one in zip(tensors_in(output), tensors_in(alone), strict=False):
-        if several.ndim != one.ndim or one.ndim < 2 or len(several) != len(one):
-            continue
-        if batch > 1 and (len(one) > 1 or several.numel() > one.numel()):
-            why = f"axis 0 is to be the batch, of {batch} and of 1"
-            moved = (batch, 1) in zip(several.shape[1:], one.shape[1:], strict=True)
-            if several.numel() > one.numel() and not moved:
-                why = f"the size of the batch, {len(one)}, is built in"
+        alike = several.ndim == one.ndim > 1 and len(several) == len(one)
+        if alike and batch > 1 and (len(one) > 1 or several.numel() > one.numel()):
             shapes = {"shape": tuple(several.shape), "alone": tuple(one.shape)}
-            return found("built in | batch", why=why, **shapes)
+            return found("built in | batch", batch=batch, **shapes)
     return None
 
 

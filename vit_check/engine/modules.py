@@ -23,7 +23,7 @@ from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import Record, drawn, parameters_of, plain, tensors_in
 from vit_check.engine.reading import Part, Sizes, Weights, parts_of
 from vit_check.engine.table import Row, hints_in, mistakes, parted, rows
-from vit_check.engine.telling import mistaken, related
+from vit_check.engine.telling import related
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed, watch
 
@@ -271,7 +271,6 @@ class ModuleCheck(Check):
             finding
             or functions.mixed_samples(output, record["alone"])
             or functions.batch_built_in(output, record["alone"], len(inputs[0]))
-            or self._as_if(outputs, readings[0], sizes, *inputs)
         )
         if finding is None:
             right = self._expected(readings[0], sizes, *inputs)
@@ -280,22 +279,6 @@ class ModuleCheck(Check):
             given = {self._called_with: inputs[0], **readings[0]}
             finding = related(unlike, output, right, given)
         return self._with_sizes_said(finding, record, sizes)
-
-    def _as_if(
-        self, outputs: tuple[Any, Any], weights: Weights, sizes: Sizes, *inputs: Tensor
-    ) -> Finding | None:
-        """Return the weight that is taken wrongly, if that explains all."""
-        taken = []
-        for words, change in mistaken(weights):
-            with contextlib.suppress(Exception):
-                taken.append((words, change(weights)))
-        for start in range(0, len(taken), READ_AT_ONCE):
-            some = taken[start : start + READ_AT_ONCE]
-            wrong = [weights for _, weights in some]
-            place = _fitting(self.reference, wrong, outputs, sizes, *inputs)
-            if place is not None:
-                return found("as if", other=some[place][0])
-        return None
 
     def _parts(self, case: Case, record: Record) -> list[Part]:
         """Return a module's parameters, with the values that the case draws for them.
@@ -551,7 +534,7 @@ _CHANGING = "not repeatable | module"
 # Findings that a size which is built in can cause.
 _MAY_COME_OF_SIZES = {
     *RAISED,
-    *("shape", "reshape", "values", "factor", "order", "turned", "not finite"),
+    *("shape", "reshape", "values", "factor", "order", "not finite"),
     *("parameters", "unused"),
 }
 

@@ -62,9 +62,9 @@ def cut_with_view(imgs, p):
 
 @wrong_edits("""
 built in: x.view(B, -> x.view(4,
-    "… the size of the batch, 4, is …"
+    "… and (4, … axis 0 is to be the batch, …"
 built in: x.view(B, -> x.view(1,
-    "… the size of the batch, 1, is …"
+    "… and (1, … axis 0 is to be the batch, …"
 """)
 def cut_with_tensor_unfold(images, patch_size):
     B, C = images.shape[:2]
