@@ -182,18 +182,17 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
     if got == expected if exact else same(float(got), expected):
         return None
     one, other = _numbers(got, expected)
-    if _whole(got, expected):
-        other = f"{other}: it is {_whole(got, expected):,} times what it should be"
-    elif _whole(expected, got):
-        other = f"{other}, which is {_whole(expected, got):,} times as much"
+    times = _ratio(got, expected) if expected else ""
+    other += f": it is {times} times what it should be" if times else ""
     return Finding("value", f"{what} is {one}, expected {other}")
 
 
-def _whole(large: float, small: float) -> int:
-    """Return by which whole number, above 1, one is larger than the other; else 0."""
-    times = large / small if small else 0.0
-    whole = round(times) if 1.5 < times < 1e9 else 0
-    return whole if math.isclose(times, whole, rel_tol=1e-6) else 0
+def _ratio(one: float, other: float = 1) -> str:
+    """Return a ratio as a whole number or a simple fraction; "" if it is none."""
+    times = one / other if math.isfinite(one) else 0.0
+    part = Fraction(times).limit_denominator(16)
+    simple = part and math.isclose(part, times, rel_tol=1e-6)
+    return (f"{int(part):,}" if part.denominator == 1 else str(part)) if simple else ""
 
 
 def close(got: Tensor, expected: Tensor) -> Tensor:
@@ -227,9 +226,7 @@ def _factor(got: Tensor, expected: Tensor) -> str | None:
     ratio = (got.flatten()[largest] / expected.flatten()[largest]).item()
     if abs(ratio) < 1e-6 or not close(got, (expected.double() * ratio)).all():
         return None
-    part = Fraction(ratio).limit_denominator(64)
-    exact = part.denominator > 1 and math.isclose(part, ratio, rel_tol=1e-6)
-    return f"{part if exact else f'{ratio:.4g}'} times"
+    return f"{_ratio(ratio) or f'{ratio:.4g}'} times"
 
 
 def _same_numbers(got: Tensor, expected: Tensor) -> bool:

@@ -89,12 +89,10 @@ made in forward: makes {name} in forward, too late for an optimizer to find: mak
 unwritten: is not written yet: it raises NotImplementedError
 """
 
-SENTENCES: dict[str, str] = {}
-for _block in blocks(FINDINGS):
-    _row, _, _sentence = " ".join(map(str.strip, _block)).partition(": ")
-    if _row in SENTENCES:
-        raise ValueError(f"findings: {_row!r} is there twice")
-    SENTENCES[_row] = _sentence
+ROWS = [" ".join(map(str.strip, block)).split(": ", 1) for block in blocks(FINDINGS)]
+SENTENCES = {name: sentence for name, sentence in ROWS}
+if len(SENTENCES) < len(ROWS):
+    raise ValueError("findings: two rows have the same name")
 
 
 def found(row: str, **words: Any) -> Finding:

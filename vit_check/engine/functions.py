@@ -216,10 +216,11 @@ class FunctionCheck(Check):
         names = self._argument_names()
 
         def wrong(changes: Mapping[str, str], *given: Any, **named: Any) -> Any:
-            all_given = {**dict(zip(names, given, strict=False)), **named}
-            scope = {"torch": torch, **all_given}
-            changed = {name: eval(code, scope) for name, code in changes.items()}
-            return self.reference(**all_given | changed)
+            values = {**dict(zip(names, given, strict=False)), **named}
+            scope = {"torch": torch, **values}
+            values |= {name: eval(code, scope) for name, code in changes.items()}
+            by_name = {name: values.pop(name) for name in named}
+            return self.reference(*values.values(), **by_name)
 
         codes = [(name, code.format(name)) for name in names for code in TAKEN]
         known = [(code, {name: code}) for name, code in codes]
