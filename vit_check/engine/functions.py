@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 
 from vit_check.engine import observing
 from vit_check.engine.check import Answered, Case, Check
-from vit_check.engine.comparing import difference, is_telling, same
+from vit_check.engine.comparing import OF_ONE_OUTPUT, difference, is_telling, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import found
 from vit_check.engine.observing import Record, copies, plain, shapes_in, tensors_in
@@ -28,12 +28,6 @@ NUMBERS = (bool, int, float)
 # What may be taken for an argument, whose name comes in the place of {}.
 TAKEN = """torch.zeros_like({}) torch.ones_like({}) -{} ~{} {}+1 {}-1 2*{} {}/2 {}//2
 1/{} {}.mT""".split()
-
-# What is found of one output, which may have another cause than that of another case.
-OF_ONE_OUTPUT = {
-    *("axes", "exchanged", "factor", "not finite", "order", "reshape"),
-    *("shape", "value", "values"),
-}
 
 
 @dataclass(eq=False, repr=False)
@@ -119,11 +113,8 @@ class FunctionCheck(Check):
         if finding is not None:
             answered = [*answered] or [(case, record)]
             alike = shapes_in(output) == shapes_in(right)
-            kinds = [
-                {key: type(item) for key, item in value.items()}
-                for value in (output, right)
-                if isinstance(value, dict)
-            ]
+            dicts = [value for value in (output, right) if isinstance(value, dict)]
+            kinds = [[*map(type, value.values())] for value in dicts]
             telling = kinds[:1] == kinds[1:] and is_telling(output, right)
             return (
                 self._known(self.mistakes, case, output, right, answered)
@@ -193,15 +184,13 @@ class FunctionCheck(Check):
         """Return a number whose change shows in no case, though it should in this."""
         if finding.mistake not in ("values", "value", "factor", "shape"):
             return None
+        ran = [pair for pair in answered if "output" in pair[1]]
         for place, name in enumerate(self._names()[: len(case)]):
-            if name not in self._argument_names() or type(case[place]) not in NUMBERS:
-                continue
-            ran = [pair for pair in answered if "output" in pair[1]]
             shown = [pair for pair in ran if self._shows(place, pair[0])]
-            everywhere = all(_unchanged(place, record) for _, record in shown)
-            if everywhere and any(one is case for one, _ in shown):
-                said = f"{name}={case[place]} as for {name}={_other(case[place])}"
-                return Finding("no effect", f"puts out the same for {said}")
+            if name in self._argument_names() and any(c is case for c, _ in shown):
+                if all(_unchanged(place, record) for _, record in shown):
+                    said = f"{name}={case[place]} as for {name}={_other(case[place])}"
+                    return Finding("no effect", f"puts out the same for {said}")
         return None
 
     def _shows(self, place: int, case: Case) -> bool:

@@ -16,7 +16,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from vit_check.engine import functions, observing
 from vit_check.engine.check import RAISED, Answered, Case, Check
-from vit_check.engine.comparing import difference, same
+from vit_check.engine.comparing import OF_ONE_OUTPUT, difference, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import Trouble, found
 from vit_check.engine.functions import FunctionCheck
@@ -532,11 +532,7 @@ def _built_in_as(built_in: Mapping[str, float], sizes: Sizes) -> Finding:
 _CHANGING = "not repeatable | module"
 
 # Findings that a size which is built in can cause.
-_MAY_COME_OF_SIZES = {
-    *RAISED,
-    *("shape", "reshape", "values", "factor", "order", "not finite"),
-    *("parameters", "unused"),
-}
+_MAY_COME_OF_SIZES = {*RAISED, *OF_ONE_OUTPUT, "parameters", "unused"}
 
 
 def _in_training(record: Record, right: Tensor) -> Finding | None:
