@@ -338,7 +338,13 @@ class ModuleCheck(Check):
                     if "output" not in record or same(
                         record["output"], self._expected(weights, believed, *inputs)
                     ):
-                        return _built_in_as(changed, sizes)
+                        return found(
+                            "built in | sizes",
+                            names=" and ".join(changed),
+                            are="is" if len(changed) == 1 else "are",
+                            sizes=listed({name: sizes[name] for name in changed}),
+                            built_in=listed(changed),
+                        )
         return None
 
     def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
@@ -518,16 +524,6 @@ def _fitting(
     return None
 
 
-def _built_in_as(built_in: Mapping[str, float], sizes: Sizes) -> Finding:
-    return found(
-        "built in | sizes",
-        names=" and ".join(built_in),
-        are="is" if len(built_in) == 1 else "are",
-        sizes=listed({name: sizes[name] for name in built_in}),
-        built_in=listed(built_in),
-    )
-
-
 # What is found if the same input gives another output.
 _CHANGING = "not repeatable | module"
 
@@ -538,7 +534,7 @@ _MAY_COME_OF_SIZES = {*RAISED, *OF_ONE_OUTPUT, "parameters", "unused"}
 def _in_training(record: Record, right: Tensor) -> Finding | None:
     """Return what is wrong in training mode alone."""
     output = record["training"]
-    if functions.raises(output):
+    if observing.raises(output):
         return found("raises | in training", raises=output["raises"])
     if difference(output, observing.repeated(right)) is None:
         return None
