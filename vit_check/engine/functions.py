@@ -34,7 +34,6 @@ NUMBERS = (bool, int, float)
 
 # What may be taken for an argument, whose name comes in the place of {}.
 TAKEN = "-{} ~{} {}+1 {}-1 2*{} {}/2 {}//2 1/{} {}.mT".split()
-CONSTANTS = (0, 1, 2, 4, 16, 1e-5, 1e-6)
 
 
 @dataclass(eq=False, repr=False)
@@ -121,14 +120,14 @@ class FunctionCheck(Check):
             answered = [*answered] or [(case, record)]
             given = case, output, right, answered
             alike = shapes_in(output) == shapes_in(right)
-            several = len(answered) > 1 or tensors_in(output)  # no coincidence
-            telling = several and is_telling(output, right)
+            batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
+            several = len(answered) > 1 or tensors_in(output)  # or it may be by chance
             return (
                 self._known(self.mistakes, *given)
                 or (alike and mixed_samples(output, record.get("alone")))
-                or batch_built_in(output, record.get("alone"), self._batch(case))
+                or batch_built_in(output, record.get("alone"), batch)
                 or self._default(case, record)
-                or (telling and self._known(self._mistaken, *given))
+                or (several and self._known(self._mistaken, *given))
                 or related(finding, output, right, self._given(case))
             )
 
@@ -137,9 +136,6 @@ class FunctionCheck(Check):
             return self._known(self.mistakes, *other, answered)
 
         return behind_output(record, expected, case, self.shape, known)
-
-    def _batch(self, case: Case) -> int:
-        return len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
 
     def _names(self) -> list[str]:
         """Return the names of a case's arguments: the scenario's, if it has any."""
@@ -164,11 +160,11 @@ class FunctionCheck(Check):
         said = self.scenario is None or finding.sentence.startswith("the output")
         if finding.mistake not in OF_ONE_OUTPUT or not (told and said):
             return finding
-        text = f"for {told}, {finding.sentence}"
         right = listed(self._given(passed[-1])) if passed else told
-        if right != told and len(given) == len(case):
-            if all(listed({name: value}) for name, value in given.items()):
-                text = f"is right for {right}; {text}"
+        all_told = all(listed({name: value}) for name, value in given.items())
+        if right == told or len(given) < len(case) or not all_told:
+            return Finding(finding.mistake, f"for {told}, {finding.sentence}")
+        text = f"is right for {right}; for {told}, {finding.sentence}"
         return Finding(finding.mistake, text)
 
     def _default(self, case: Case, record: Record) -> Finding | None:
@@ -196,12 +192,10 @@ class FunctionCheck(Check):
             by_name = {name: values.pop(name) for name in named}
             return self.reference(*values.values(), **by_name)
 
-        known = []
-        for name in names:
-            for number in CONSTANTS:
-                known.append((f"{name}={number}", {name: f"like({name}, {number})"}))
-            for code in (code.format(name) for code in TAKEN):
-                known.append((code, {name: code}))
+        codes = [(name, code.format(name)) for name in names for code in TAKEN]
+        known = [(code, {name: code}) for name, code in codes]
+        for name, n in itertools.product(names, (0, 1, 2, 4, 16, 1e-5, 1e-6)):
+            known.append((f"{name}={n}", {name: f"like({name}, {n})"}))
         for one, two in itertools.permutations(names, 2):
             known.append((f"{one}={two}", {one: two}))
             known.append((f"{one} and {two} exchanged", {one: two, two: one}))
@@ -224,8 +218,9 @@ class FunctionCheck(Check):
         answered: Answered,
     ) -> Finding | None:
         """Return the mistake that has this output, unless other cases contradict it."""
-        everywhere = mistakes is not self.mistakes or not is_telling(output, right)
-        for mistake in mistakes:
+        telling = is_telling(output, right)
+        everywhere = mistakes is not self.mistakes or not telling
+        for mistake in mistakes if telling or mistakes is self.mistakes else ():
             with contextlib.suppress(Exception):  # it may not work on every case
                 wrong = self._output(mistake.wrong, case)
                 if same(output, wrong) and difference(wrong, right):  # it shows here
