@@ -52,6 +52,9 @@ parameters | more: has more parameters than the task asks for: {more}
 parameters | missing: has no parameter such as {left}, by any name
 more than asked for: has more parameters than the task asks for, which makes it another
     model: {shapes}
+arguments: takes its arguments in another order, {order}: expected {right}
+shadowed: keeps a layer or parameter as self.{name}; that is still nn.Module's method of
+    this name, so choose another name
 too many parameters: has {many:,} parameters with {numbers:,} numbers in all, far more
     than the task asks for
 not initialised: starts with NaN or infinity in {name}: torch.empty leaves what happens

@@ -407,6 +407,7 @@ def observe_module(
     if output_alone and not _takes_more(module, len(inputs)):
         normalize = None
     _refuse_hidden(module)
+    _refuse_shadowed(module)
     if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
         module.to("cpu")  # where the inputs are
         with torch.no_grad():  # nn.LazyLinear and its like take their sizes from it
@@ -594,6 +595,13 @@ def _refuse_hidden(module: nn.Module) -> None:
                 continue
             if any(id(learned) not in found for learned in _learned_in(value)):
                 raise trouble("hidden", place=f"{path}.{name}".lstrip("."))
+
+
+def _refuse_shadowed(module: nn.Module) -> None:
+    for part in module.modules():
+        for name in (*part._modules, *part._parameters, *part._buffers):
+            if callable(getattr(nn.Module, name, None)):
+                raise trouble("shadowed", name=name)
 
 
 _OF_EVERY_MODULE = frozenset(vars(nn.Module()))

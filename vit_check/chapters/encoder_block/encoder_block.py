@@ -188,8 +188,8 @@ encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)
     [float64(7, 5) / 2.6, float64(5, 7) / 2.2]"""
 
 _BUILT = """
-class EncoderBlock(embed_dim, num_heads, mlp_ratio), called with x (B, T, D)
-  10, 2, 2.5
+class EncoderBlock(embed_dim, num_heads, mlp_ratio=4.0), called with x (B, T, D)
+  10, 2, 2.75  # M = 27, as int makes it of 27.5
   12, 3, 5"""
 
 encoder_block = ModuleCheck(

@@ -174,4 +174,5 @@ multi_head_attention = ModuleCheck(
     as_function="multi_head_attention(x, qkv_weight, qkv_bias, proj_weight, proj_bias, "
     "num_heads) -> (B, T, D)",
     normalize=_output_of_tuple,
+    output_alone=True,
 )

@@ -120,4 +120,5 @@ patch_embedding = ModuleCheck(
     initial=_starts_too_wide,
     as_function="patch_embedding(images, weight, bias, patch_size) -> (B, N, D), the "
     "weight (D, C, P, P) as a convolution's",
+    without=["conv"],
 )

@@ -181,8 +181,8 @@ vision_transformer(images, embed, blocks, norm, head) -> (B, K)
 
 _BUILT = """
 class VisionTransformer(image_size, patch_size, in_channels, num_classes, embed_dim,
-    depth, num_heads, mlp_ratio), called with images (B, C, H, W)
-  24, 8, 3, 11, 14, 3, 2, 5
+    depth, num_heads, mlp_ratio=4.0), called with images (B, C, H, W)
+  24, 8, 3, 11, 14, 3, 2, 5.25
   16, 4, 2, 7, 12, 2, 3, 6"""
 
 vision_transformer = _ModelCheck(
@@ -206,4 +206,5 @@ vision_transformer = _ModelCheck(
         scenario=_callables_for_model,
     ),
     normalize=output_of_tuple,
+    output_alone=True,
 )

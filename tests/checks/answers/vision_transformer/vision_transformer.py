@@ -144,7 +144,7 @@ def from_torchvision(
         depth,
         heads,
         embed_dim,
-        ratio * embed_dim,
+        int(ratio * embed_dim),
         num_classes=num_classes,
     )
     model.conv_proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
