@@ -52,6 +52,7 @@ parameters | more: has more parameters than the task asks for: {more}
 parameters | missing: has no parameter such as {left}, by any name
 more than asked for: has more parameters than the task asks for, which makes it another
     model: {shapes}
+default: {name} is {value} where none is given, expected {right}
 arguments: takes its arguments in another order, {order}: expected {right}
 shadowed: keeps a layer or parameter as self.{name}; that is still nn.Module's method of
     this name, so choose another name

@@ -158,7 +158,7 @@ class FunctionCheck(Check):
             if known and not same(value, right[name]):
                 as_given = functools.partial(self.reference, **{name: value})
                 if same(record["output"], self._output(as_given, case)):
-                    return other_default(name, value, right[name])
+                    return found("default", name=name, value=value, right=right[name])
         return None
 
     def _no_effect(
@@ -267,12 +267,6 @@ def defaults_of(answer: Any) -> dict[str, float]:
     """Return a function's defaults that are numbers, True or False, by name."""
     parameters = observing.parameters_of(answer)
     return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
-
-
-def other_default(name: str, value: float, right: float) -> Finding:
-    """Return the finding that an argument has another default."""
-    said = f"is {value} where none is given, expected {right}"
-    return Finding("default", f"{name} {said}")
 
 
 def with_other_numbers(call: Callable[..., Any], case: Case) -> dict[str, Any]:

@@ -472,15 +472,16 @@ class ModuleCheck(Check):
         return self.initial(reading, sizes)
 
     def _other_arguments(self, takes: Mapping[str, Any]) -> Finding | None:
-        """Return what is wrong with a default or the order of a class's arguments."""
-        for name, right in self.defaults.items():
+        """Return what is wrong with the order or a default of a class's arguments."""
+        order = ", ".join(name for name in takes if name in self.sizes)
+        right = ", ".join(self.sizes)
+        if len(order) == len(right) and order != right:
+            return found("arguments", order=order, right=right)
+        for name, default in self.defaults.items():
             given = takes.get(name)
-            if isinstance(given, int | float) and given != float(right):
-                return functions.other_default(name, given, float(right))
-        order = [name for name in takes if name in self.sizes]
-        if len(order) < len(self.sizes) or order == [*self.sizes]:
-            return None
-        return found("arguments", order=", ".join(order), right=", ".join(self.sizes))
+            if isinstance(given, int | float) and given != float(default):
+                return found("default", name=name, value=given, right=default)
+        return None
 
 
 def needed_by(answer: Any) -> list[str]:

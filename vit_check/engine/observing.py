@@ -407,7 +407,6 @@ def observe_module(
     if output_alone and not _takes_more(module, len(inputs)):
         normalize = None
     _refuse_hidden(module)
-    _refuse_shadowed(module)
     if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
         module.to("cpu")  # where the inputs are
         with torch.no_grad():  # nn.LazyLinear and its like take their sizes from it
@@ -587,21 +586,17 @@ def _noting_order(module: nn.Module, record: Record) -> Iterator[None]:
 
 
 def _refuse_hidden(module: nn.Module) -> None:
-    """Refuse a module that keeps parameters where nn.Module does not find them."""
+    """Refuse a module that keeps parameters where nobody finds them."""
     found = {id(parameter) for parameter in module.parameters()}
     for path, part in module.named_modules():
+        for name in (*part._modules, *part._parameters):
+            if callable(getattr(nn.Module, name, None)):
+                raise trouble("shadowed", name=name)
         for name, value in vars(part).items():
             if name in _OF_EVERY_MODULE:
                 continue
             if any(id(learned) not in found for learned in _learned_in(value)):
                 raise trouble("hidden", place=f"{path}.{name}".lstrip("."))
-
-
-def _refuse_shadowed(module: nn.Module) -> None:
-    for part in module.modules():
-        for name in (*part._modules, *part._parameters, *part._buffers):
-            if callable(getattr(nn.Module, name, None)):
-                raise trouble("shadowed", name=name)
 
 
 _OF_EVERY_MODULE = frozenset(vars(nn.Module()))

@@ -10,6 +10,7 @@ from vit_check.chapters.encoder_block.mlp import mlp, mlp_readings, two_layers
 from vit_check.chapters.multi_head_attention.multi_head_attention import (
     maps_from_heads,
     multi_head_attention,
+    output_of_tuple,
     several_heads,
 )
 from vit_check.engine import reading
@@ -37,6 +38,11 @@ residual from the normed x at the MLP: x + mlp -> norm2(x) + mlp
 no residual: x + attn -> attn
   x + mlp -> mlp
     nothing is added to what came in: x is replaced by what attention and MLP compute
+no residual at attention: x + attn -> attn
+    what attention found replaces x; it should be added to it
+norms behind the branches: attn(norm1(x)) -> norm1(attn(x))
+  mlp(norm2(x)) -> norm2(mlp(x))
+    the norms come behind attention and MLP, on what these add; each belongs in front
 no residual at the MLP: x + mlp -> mlp
     what the MLP computed replaces x; it should be added to it
 post-norm: x + attn(norm1(x)) -> norm1(x + attn(x))
@@ -152,11 +158,6 @@ def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
     others = [part for part in parts if reading.sides(part) != of_mlp]
     assert multi_head_attention.lacking is not None
     return multi_head_attention.lacking(others, sizes)
-
-
-def output_of_tuple(output: Any) -> Any:
-    """Return the output without the attention weights or None that may come with it."""
-    return output[0] if isinstance(output, tuple) and output else output
 
 
 def _callables_for_block(answer: Answer, x: Tensor, *learned: Any) -> Any:
