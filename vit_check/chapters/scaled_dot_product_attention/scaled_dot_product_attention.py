@@ -70,6 +70,7 @@ scaled_dot_product_attention(q, k, v) -> (output, weights)
   *float64(3, 3, 4, 5)
   *float32(3, 2, 3, 3)
   bfloat16(2, 5, 8), *bfloat16(2, 2, 6, 8)
+  float64(5, 4), float64(3, 4), float64(3, 2)
   *(x.float() for x in _far_from_zero(generator, 7.0)[:3])
 {OF_SCORES}
 {OF_QUERIES}

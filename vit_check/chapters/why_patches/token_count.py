@@ -24,21 +24,19 @@ def _count_or_refuse(
             raise
         return _of_kind(error, image_size, patch_size) if by_what else "a ValueError"
     except TypeError:
+        ints, pairs = _runs(count, (12, 4)), _runs(count, ((12, 12), (4, 4)))
         mixed = [_runs(count, (12, (4, 4))), _runs(count, ((12, 12), 4))]
-        if _runs(count, (12, 4), ((12, 12), (4, 4))) and not any(mixed):
-            return "takes two ints or two pairs"
-        if all(mixed) and not fits:
+        if ints and pairs and all(mixed) and not fits:
             return "a TypeError"
-        ints = isinstance(image_size, int) and isinstance(patch_size, int)
-        if ints and _runs(count, ((12, 12), (4, 4))):
-            return "takes no ints"
-        if not ints and _runs(count, (12, 4)):
-            return "takes no pairs"
-        raise
+        if any(mixed) or not (ints or pairs):
+            raise
+        if ints and pairs:
+            return "takes two ints or two pairs"
+        return "takes no pairs" if ints else "takes no ints"
     except Exception as error:
         if fits or type(error) not in (Exception, RuntimeError):
             raise
-        return "another error"
+        return f"the error {type(error).__name__}"
     if fits:
         return found
     if not _is_count(found):
