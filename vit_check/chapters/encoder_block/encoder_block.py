@@ -18,7 +18,6 @@ from vit_check.engine.drawing import Answer, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import Linear, Part, Sizes, Weights
-from vit_check.engine.verdict import Finding
 from vit_steps.encoder import EncoderBlock
 
 Step = Callable[[Tensor], Tensor]
@@ -106,9 +105,7 @@ PyTorch's defaults: x + attn(norm1(x)) -> norm1(x + attn(x))
 """
 
 _USUAL_IN_ATTENTION = (
-    "no scale | scale by D | scale late, by D | softmax over queries | causal | "
-    "heads joined by view | split and joined by view | attention among heads | "
-    "across the batch | one head"
+    "no scale | scale late, by D | causal | across the batch | one head"
 ).split(" | ")
 
 PARTS_OF_BLOCK = (several_heads, two_layers, wired)
@@ -151,13 +148,6 @@ def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         for attention in reading.attention_readings(maps, D, h, ordered, from_heads):
             for (layers,) in mlps:
                 yield block_weights(pair, attention, layers)
-
-
-def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
-    of_mlp = {sizes["embed_dim"], hidden_dim(sizes)}
-    others = [part for part in parts if reading.sides(part) != of_mlp]
-    assert multi_head_attention.lacking is not None
-    return multi_head_attention.lacking(others, sizes)
 
 
 def _callables_for_block(answer: Answer, x: Tensor, *learned: Any) -> Any:
@@ -208,7 +198,6 @@ encoder_block = ModuleCheck(
         *(r for r in multi_head_attention.rows if r.name in _USUAL_IN_ATTENTION),
     ],
     shape="(B, T, D)",
-    lacking=_block_lacks,
     tried=16,
     as_function=FunctionCheck(
         wired,

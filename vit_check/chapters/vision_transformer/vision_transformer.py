@@ -66,6 +66,8 @@ norm before the blocks: x = embed(images) -> x = norm(embed(images))
     the final norm comes before the blocks; it belongs after the last one
 norm before every block: block(x) -> block(norm(x))
     the final norm is used before every block too; it belongs after the last one only
+norm after every block and at the end: block(x) -> norm(block(x))
+    the final norm is used after every block; it belongs after the last one only
 first patch: x[:, 0] -> x[:, 1]
     the head reads token 1, the first patch; the class token is the first, at index 0
 one block every time: block(x) -> blocks[-1](x)
@@ -120,8 +122,7 @@ _USUAL = (
     "class token without position | positions before the class token | post-norm | "
     "positions added twice | one head | "
     "patches down the columns | view instead of transpose | PyTorch's defaults | "
-    "residual from the normed x | no residual | ReLU | tanh GELU | no scale | "
-    "heads joined by view | split and joined by view | attention among heads"
+    "residual from the normed x | no residual | ReLU | tanh GELU"
 ).split(" | ")
 
 _PARTS = (*PARTS_OF_BLOCK, pre_norm_block, tokens_of, classify)
@@ -211,7 +212,7 @@ vision_transformer = _ModelCheck(
     borrowed=[r for r in embed_images.rows + encoder_block.rows if r.name in _USUAL],
     shape="(B, K)",
     lacking=one_too_few,
-    tried=8,
+    tried=12,
     # Small tokens, so that the eps of the last norm matters.
     widths={"vectors": 0.05, "matrices": 0.3},
     as_function=FunctionCheck(

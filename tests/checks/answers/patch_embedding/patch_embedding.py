@@ -75,7 +75,6 @@ class CutColumnByColumn(Cut):
 @wrong_edits("""
 view instead of cutting
   cut_with_loops(images, self.P) -> images.view(len(images), -1, len(self.E))
-starts too wide: * numbers**-0.5 -> nothing
 not a parameter
   self.E = nn.Parameter(torch.randn(numbers, embed_dim) * numbers**-0.5) -> pass
   @ self.E -> nothing
