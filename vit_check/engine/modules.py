@@ -219,9 +219,9 @@ class ModuleCheck(Check):
         """Add to a finding that the answer is right with other sizes, if it is."""
         right = [sizes for sizes, *_ in passed]
         if case[0] in right:  # the same sizes passed with another input
-            given = listed({self._called_with: case[1][0]})
-            sentence = f"{finding.sentence}, for {given}"
-            return Finding(finding.mistake, sentence)
+            given = f", for {listed({self._called_with: case[1][0]})}"
+            more = "" if given in finding.sentence else given
+            return Finding(finding.mistake, finding.sentence + more)
         if not right or finding.mistake not in _MAY_COME_OF_SIZES:
             return finding
         it = "it " if finding.mistake in RAISED else ""

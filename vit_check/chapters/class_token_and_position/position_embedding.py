@@ -76,15 +76,16 @@ def one_too_few(parts: list[Part], sizes: Sizes) -> Finding | None:
 def _starts_otherwise(weights: Weights, sizes: Sizes) -> Finding | None:
     """Return a finding if positions do not start as is asked for, 0.02 around 0."""
     rows = weights["pos_embed"][0].double()  # (T, D)
-    spread, mean = rows.var(dim=0).mean().sqrt().item(), rows.mean().item()
-    if 0.0125 < spread < 0.03 and abs(mean) < 0.01:
-        return None
-    said = f"positions with a standard deviation of about {spread:.2g}"
-    said += ", expected 0.02" + ", not its root" * (0.12 < spread < 0.16)
-    if spread < 1e-6:
+    spread, mean = rows.std().item(), rows.mean().item()
+    if bool((rows == rows[:1]).all()):
         said = "all positions alike, expected random ones, standard deviation 0.02"
-    elif 0.0125 < spread < 0.03:
+    elif not 0.0125 < spread < 0.03:
+        said = f"positions with a standard deviation of about {spread:.2g}"
+        said += ", expected 0.02" + ", not its root" * (0.12 < spread < 0.16)
+    elif abs(mean) > 0.01:
         said = f"positions with a mean of about {mean:.2g}, expected 0"
+    else:
+        return None
     return Finding("start", f"starts {said}")
 
 

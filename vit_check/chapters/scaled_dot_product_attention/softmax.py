@@ -53,7 +53,7 @@ powers of two: .exp() -> .exp2()
 """
 
 
-@checked_by(TABLE, shape="as the scores", without=["softm"])  # and softmin
+@checked_by(TABLE, shape="as the scores", without=["softm", "scaled_dot"])
 def softmax(scores: Tensor) -> Tensor:
     largest = scores.amax(dim=-1, keepdim=True)
     exps = (scores - largest).exp()
