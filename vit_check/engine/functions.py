@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -16,13 +17,23 @@ from vit_check.engine.check import Answered, Case, Check
 from vit_check.engine.comparing import difference, is_telling, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import found
-from vit_check.engine.moved import misplaced
 from vit_check.engine.observing import Record, copies, plain, shapes_in, tensors_in
 from vit_check.engine.table import hints_in, mistakes, parted
+from vit_check.engine.telling import related
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed
 
 NUMBERS = (bool, int, float)
+
+# What may be taken for an argument, whose name comes in the place of {}.
+TAKEN = """torch.zeros_like({}) torch.ones_like({}) -{} ~{} {}+1 {}-1 2*{} {}/2 {}//2
+1/{} {}.mT""".split()
+
+# What is found of one output, which may have another cause than that of another case.
+OF_ONE_OUTPUT = {
+    *("axes", "exchanged", "factor", "not finite", "order", "reshape"),
+    *("shape", "value", "values"),
+}
 
 
 @dataclass(eq=False, repr=False)
@@ -45,7 +56,8 @@ class FunctionCheck(Check):
         without: names, or parts of names, of functions that the task forbids.
         scenario: where an argument cannot be plain data (a model, an optimizer):
             ``scenario(function, *arguments)`` makes it, calls the function, and returns
-            what is to be compared.
+            what is to be compared. Arguments that it passes on are named as they are in
+            the signature, or ``*arguments``.
         normalize: brings an answer's output into the form of the reference's.
     """
 
@@ -112,42 +124,65 @@ class FunctionCheck(Check):
         expected = self.observe(self.reference, case)
         if unrepeated(record):
             return found("not repeatable")
-        output = record["output"]
-        finding = difference(output, expected["output"], self.shape)
+        output, right = record["output"], expected["output"]
+        finding = difference(output, right, self.shape)
         if finding is not None:
+            answered = [*answered] or [(case, record)]
+            alike = shapes_in(output) == shapes_in(right)
+            kinds = [
+                {key: type(item) for key, item in value.items()}
+                for value in (output, right)
+                if isinstance(value, dict)
+            ]
+            telling = kinds[:1] == kinds[1:] and is_telling(output, right)
             return (
                 self._default(case, record)
-                or self._known(case, output, expected["output"], answered)
-                or batch_finding(output, record.get("alone"), self._batch(case))
-                or self._no_effect(case, record, finding)
-                or self._misplaced(case, output, expected["output"], finding)
-                or finding
+                or self._known(self.mistakes, case, output, right, answered)
+                or (alike and mixed_samples(output, record.get("alone")))
+                or batch_built_in(output, record.get("alone"), self._batch(case))
+                or (telling and self._no_effect(case, finding, answered))
+                or self._known(self._mistaken, case, output, right, answered)
+                or related(finding, output, right, self._given(case))
             )
 
         def known() -> Finding | None:
-            other = record["other"], expected["other"]
-            return self._known(observing.other_numbers(case), *other, answered)
+            other = observing.other_numbers(case), record["other"], expected["other"]
+            return self._known(self.mistakes, *other, answered)
 
         return behind_output(record, expected, case, self.shape, known)
 
     def _batch(self, case: Case) -> int:
         return len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
 
-    def _misplaced(
-        self, case: Case, output: Any, right: Any, finding: Finding
-    ) -> Finding | None:
-        axes = self.head.moves
-        if axes is None or finding.mistake not in ("values", "order", "axes"):
-            return None
-        names = self._argument_names()
-        given = dict(zip(names, map(plain, case), strict=False))
-        return misplaced(output, right, given, axes)
-
     def _names(self) -> list[str]:
-        """Return the names of a case's arguments: the scenario's, if it names them."""
-        own = observing.parameters_of(self.scenario)[1:]
-        named = own and own[0].kind is not inspect.Parameter.VAR_POSITIONAL
-        return [p.name for p in own] if named else self._argument_names()
+        """Return the names of a case's arguments: the scenario's, if it has any."""
+        own = [p.name for p in observing.parameters_of(self.scenario)[1:]]
+        if own[-1:] in ([], ["arguments"]):
+            own[-1:] = self._argument_names()[len(own[:-1]) :]
+        return own
+
+    def _given(self, case: Case) -> dict[str, Any]:
+        """Return those of a case's arguments that the answer gets, by name."""
+        own = self._argument_names()
+        named = zip(self._names(), case, strict=False)
+        return {name: value for name, value in named if name in own}
+
+    def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
+        """Add to what is said of one output for which arguments it came.
+
+        What a scenario returns under another name than "the output" says that itself.
+        """
+        given = self._given(case)
+        told = listed(given)
+        said = self.scenario is None or finding.sentence.startswith("the output")
+        if finding.mistake not in OF_ONE_OUTPUT or not (told and said):
+            return finding
+        text = f"for {told}, {finding.sentence}"
+        right = listed(self._given(passed[-1])) if passed else told
+        if right != told and len(given) == len(case):
+            if all(listed({name: value}) for name, value in given.items()):
+                text = f"is right for {right}; {text}"
+        return Finding(finding.mistake, text)
 
     def _default(self, case: Case, record: Record) -> Finding | None:
         """Return the argument whose default is wrong, if that explains everything."""
@@ -164,36 +199,65 @@ class FunctionCheck(Check):
         return None
 
     def _no_effect(
-        self, case: Case, record: Record, finding: Finding
+        self, case: Case, finding: Finding, answered: Answered
     ) -> Finding | None:
-        """Return a number that may be changed without any effect on the output."""
-        output, right = record["output"], self._output(self.reference, case)
-        both = type(output) is type(right) is dict  # a record may be faked
-        other_names = both and [*output] != [*right]
-        if finding.mistake not in ("values", "value", "factor", "shape") or other_names:
+        """Return a number whose change shows in no case, though it should in this."""
+        if finding.mistake not in ("values", "value", "factor", "shape"):
             return None
-        rights = with_other_numbers(self._call(self.reference), case)
-        for place, (value, name) in enumerate(zip(case, self._names(), strict=False)):
-            other = rights.get(str(place), right)
-            if name not in self._argument_names() or same(other, right):
+        for place, name in enumerate(self._names()[: len(case)]):
+            if name not in self._argument_names() or type(case[place]) not in NUMBERS:
                 continue
-            got = record["changed"].get(str(place))
-            exact = map(torch.equal, tensors_in(got), tensors_in(output))
-            if same(got, output) and all(exact):  # rounding may hide it
-                said = f"{name}={value} as for {name}={_other(value)}"
+            ran = [pair for pair in answered if "output" in pair[1]]
+            shown = [pair for pair in ran if self._shows(place, pair[0])]
+            everywhere = all(_unchanged(place, record) for _, record in shown)
+            if everywhere and any(one is case for one, _ in shown):
+                said = f"{name}={case[place]} as for {name}={_other(case[place])}"
                 return Finding("no effect", f"puts out the same for {said}")
         return None
+
+    def _shows(self, place: int, case: Case) -> bool:
+        """Return whether the right output is another if a number is changed."""
+        changed = with_other_numbers(self._call(self.reference), case).get(str(place))
+        right = self._output(self.reference, case)
+        return changed is not None and not same(changed, right)
+
+    @functools.cached_property
+    def _mistaken(self) -> list[Mistake]:
+        """The reference with an argument taken wrongly, or with two exchanged."""
+        names = self._argument_names()
+
+        def wrong(changes: Mapping[str, str], *given: Any, **named: Any) -> Any:
+            values = {**dict(zip(names, given, strict=False)), **named}
+            scope = {"torch": torch, **values}
+            values |= {name: eval(code, scope) for name, code in changes.items()}
+            by_name = {name: values.pop(name) for name in named}
+            return self.reference(*values.values(), **by_name)
+
+        codes = [(name, code.format(name)) for name in names for code in TAKEN]
+        known = [(code, {name: code}) for name, code in codes]
+        for one, two in itertools.combinations(names, 2):
+            known.append((f"{one} and {two} exchanged", {one: two, two: one}))
+        said = "puts out what is right for {}"
+        return [
+            Mistake("as if", said.format(words), functools.partial(wrong, changes))
+            for words, changes in known
+        ]
 
     def _argument_names(self) -> list[str]:
         inside = re.search(r"\((.*?)\)", self.signature)
         return [n.split("=")[0].strip() for n in inside[1].split(",")] if inside else []
 
     def _known(
-        self, case: Case, output: Any, right: Any, answered: Answered
+        self,
+        mistakes: Sequence[Mistake],
+        case: Case,
+        output: Any,
+        right: Any,
+        answered: Answered,
     ) -> Finding | None:
         """Return the mistake that has this output, unless other cases contradict it."""
-        everywhere = not is_telling(output, right)
-        for mistake in self.mistakes:
+        everywhere = mistakes is not self.mistakes or not is_telling(output, right)
+        for mistake in mistakes:
             with contextlib.suppress(Exception):  # it may not work on every case
                 wrong = self._output(mistake.wrong, case)
                 if same(output, wrong) and difference(wrong, right):  # it shows here
@@ -282,8 +346,18 @@ def with_other_numbers(call: Callable[..., Any], case: Case) -> dict[str, Any]:
     return outputs
 
 
+def _unchanged(place: int, record: Record) -> bool:
+    """Return whether the output was the same for another number, to the last digit."""
+    output, changed = record.get("output"), record.get("changed", {}).get(str(place))
+    exact = map(torch.equal, tensors_in(changed), tensors_in(output))
+    return same(changed, output) and all(exact)  # rounding may hide it
+
+
 def _other(number: float) -> float:
-    return not number if type(number) is bool else 2 * number
+    """Return another number, a share for a share and a bool for a bool."""
+    if type(number) is bool:
+        return not number
+    return round((number + 9) / 10, 4) if 0 < number < 1 else 2 * number
 
 
 def _alike(value: Any, other: Any) -> bool:
@@ -361,27 +435,21 @@ def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
     return found("depends on the batch") if mixed else finding
 
 
-def batch_finding(output: Any, alone: Any, batch: int = 1) -> Finding | None:
-    """Return a finding if a sample has another output in the batch than alone.
-
-    Args:
-        batch: the number of samples; if it is above 1, it is also asked whether one
-            sample has as many outputs as the whole batch.
-    """
-    pairs = [*zip(tensors_in(output), tensors_in(alone), strict=False)]
-    for output, one in pairs:
-        if output.ndim and output[:1].shape == one.shape and not same(output[:1], one):
+def mixed_samples(output: Any, alone: Any) -> Finding | None:
+    """Return a finding if a sample has another output in the batch than alone."""
+    for batch, one in zip(tensors_in(output), tensors_in(alone), strict=False):
+        if batch.ndim and batch[:1].shape == one.shape and not same(batch[:1], one):
             return found("depends on the batch")
-    for output, one in pairs if batch > 1 else ():
-        if output.ndim != one.ndim or one.ndim < 2 or len(output) != len(one):
-            continue
-        if len(one) > 1 or output.numel() > one.numel():
-            why = f"the size of the batch, {len(one)}, is built in"
-            axes = zip(output.shape[1:], one.shape[1:], strict=True)
-            if (batch, 1) in axes:  # the batch has become another axis
-                why = f"axis 0 is to be the batch, of {batch} and of 1"
-            shapes = {"shape": tuple(output.shape), "alone": tuple(one.shape)}
-            return found("built in | batch", why=why, **shapes)
+    return None
+
+
+def batch_built_in(output: Any, alone: Any, batch: int) -> Finding | None:
+    """Return a finding if one sample has as many outputs as a batch of several."""
+    for several, one in zip(tensors_in(output), tensors_in(alone), strict=False):
+        alike = several.ndim == one.ndim > 1 and len(several) == len(one)
+        if alike and batch > 1 and (len(one) > 1 or several.numel() > one.numel()):
+            shapes = {"shape": tuple(several.shape), "alone": tuple(one.shape)}
+            return found("built in | batch", batch=batch, **shapes)
     return None
 
 

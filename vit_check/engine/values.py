@@ -29,12 +29,12 @@ class Expression:
     scope: dict[str, Any]
     sentence: str = ""
 
-    @cached_property
-    def value(self) -> Any:
-        return evaluated(f"question {self.question}", self.code, self.scope)
-
     def __call__(self) -> Any:
-        return self.value
+        return self._value
+
+    @cached_property
+    def _value(self) -> Any:
+        return evaluated(f"question {self.question}", self.code, self.scope)
 
 
 @dataclass(eq=False, repr=False)
@@ -80,56 +80,55 @@ class ValueCheck(Check):
     ) -> Finding | None:
         given = record["value"]
         if _is_empty(given):
-            return Finding(
-                "unwritten", f"is not given yet: it is to be {self.signature}"
-            )
+            said = f"is not given yet: it is to be {self.signature}"
+            return Finding("unwritten", said)
         if self.accept is not None:
-            if _holds_nan(given):
-                return Finding("value", f"holds NaN, no number: {self.signature}")
-            sentence = self.accept(given)
-            return None if sentence is None else Finding("value", sentence)
+            nan = f"holds NaN, no number: {self.signature}"
+            wrong = nan if _holds_nan(given) else self.accept(given)
+            return None if wrong is None else Finding("value", wrong)
         assert self.expected is not None
         right = _as_lists(plain(self.expected()))
         if self._equal(given, right):
             return None
         for slip in self.slips:
-            if self._equal(given, _as_lists(plain(slip.value))):
+            if self._equal(given, _as_lists(plain(slip()))):
                 return Finding("slip", slip.sentence)
-        if isinstance(right, str) and not isinstance(given, str):
-            return Finding("value", f"is to be a text in quotes: {self.signature}")
-        number = isinstance(right, int | float) and not isinstance(right, bool)
-        if isinstance(right, int | float) and isinstance(given, str):
-            kind = "a number" if number else "True or False"
-            text = f"is {given[:40]!r}, a text in quotes, expected {kind} without"
-            return Finding("value", text)
-        if number and (isinstance(given, bool) or given != given):
-            return Finding("value", f"is {given}, expected a number: {self.signature}")
-        if number and isinstance(given, int | float):
-            off = "too large" if given > right else "too small"
-            return Finding("value", f"is {given:,}, which is {off}: {self.signature}")
+        return Finding("value", self._unlike(given, right))
+
+    def _unlike(self, given: Any, right: Any) -> str:
+        """Return the words for a value that is not the right one, without that."""
+        several, expected = _by_place(given), _by_place(right)
+        for place in expected:
+            if place in several and _is_empty(several[place]):
+                return f"has nothing yet at {place}"
+        reason = None
+        if isinstance(right, str):
+            reason = None if isinstance(given, str) else "is to be a text in quotes"
+        elif not isinstance(right, list | dict):
+            reason = _another_kind("is", [given], [right])
+        elif several.keys() == expected.keys():
+            in_order = [several[place] for place in expected]
+            reason = _another_kind("has", in_order, expected.values())
+        elif isinstance(right, list) and isinstance(given, str | int | float):
+            kind = "a text in quotes" if isinstance(given, str) else "one number"
+            reason = f"is {kind}, expected {len(right)} things in a tuple"
+        if (
+            not reason
+            and type(right) in (int, float)
+            and isinstance(given, int | float)
+        ):
+            reason = (
+                f"is {given:,}, which is too {'large' if given > right else 'small'}"
+            )
+        if reason:
+            return f"{reason}: {self.signature}"
         if type(given) is type(right) and not isinstance(right, list | dict):
-            said = repr(given[:40] if isinstance(given, str) else given)
-            return Finding("value", f"is {said}, which is not {self.signature}")
-        if isinstance(right, list | dict):
-            several, expected = _by_place(given), _by_place(right)
-            for place in expected:
-                if place in several and _is_empty(several[place]):
-                    return Finding("value", f"has nothing yet at {place}")
-            reason = None
-            if several.keys() == expected.keys():
-                given_in_order = [several[place] for place in expected]
-                reason = _another_kind(given_in_order, expected.values())
-            elif isinstance(right, list) and isinstance(given, str | int | float):
-                kind = "a text in quotes" if isinstance(given, str) else "one number"
-                reason = f"is {kind}, expected {len(right)} things in a tuple"
-            if reason is not None:
-                return Finding("value", f"{reason}: {self.signature}")
+            return f"is {_short(given)}, which is not {self.signature}"
         found = difference(_form(given), _form(right), what="your answer")
         if found is None and isinstance(right, dict):
-            place = next(k for k in right if not self._equal(given[k], right[k]))
-            return Finding("value", f"is not right at {place!r}")
-        text = found.sentence if found else f"is not right: {self.signature}"
-        return Finding("value", text)
+            wrong = next(k for k in right if not self._equal(given[k], right[k]))
+            return f"is not right at {wrong!r}"
+        return found.sentence if found else f"is not right: {self.signature}"
 
     def _equal(self, given: Any, right: Any) -> bool:
         number = isinstance(right, float) and not isinstance(given, bool)
@@ -158,26 +157,27 @@ def _by_place(value: Any) -> dict[str, Any]:
     return {repr(k): v for k, v in value.items()} if isinstance(value, dict) else {}
 
 
-def _another_kind(given: Iterable[Any], right: Iterable[Any]) -> str | None:
+def _another_kind(verb: str, given: Iterable[Any], right: Iterable[Any]) -> str | None:
+    """Return the words for a text, a number, or True or False where none should be."""
     for one, expected in zip(given, right, strict=True):
-        if isinstance(one, str) and isinstance(expected, int | float):
-            kind = "True or False" if isinstance(expected, bool) else "a number"
-            return f"has {one[:40]!r} in quotes, expected {kind} without"
-        if isinstance(expected, bool) and not isinstance(one, bool):
-            return f"has {_said(one)}, expected True or False"
-        number = isinstance(expected, int | float) and not isinstance(expected, bool)
-        if number and (isinstance(one, bool) or one != one):
-            return f"has {one}, expected a number"
+        number = type(expected) in (int, float)
+        if not number and type(expected) is not bool:
+            continue
+        kind = "a number" if number else "True or False"
+        if isinstance(one, str):
+            return f"{verb} {_short(one)} in quotes, expected {kind} without"
+        if isinstance(one, bool) == number or (number and one != one):
+            return f"{verb} {_short(one)}, expected {kind}"
     return None
 
 
-def _said(value: Any) -> str:
-    """Return the words for a value that should be True or False."""
+def _short(value: Any) -> str:
+    """Return the words for a value, as many as a sentence has room for."""
     if isinstance(value, list):
         return "a list or tuple"
     if isinstance(value, dict):
         return f"something of type {value['?']}" if "?" in value else "a dict"
-    return repr(value)[:40]
+    return repr(value[:40] if isinstance(value, str) else value)[:42]
 
 
 def _is_empty(value: Any) -> bool:
