@@ -40,6 +40,7 @@ gradient: has the right output but another gradient than it should: .detach(), .
     it
 gradient not finite: has the right output but NaN or infinity in its gradient: it
     computes one on the way and covers it up, and zero times NaN is NaN again
+forbidden: is right, but calls PyTorch's {name}, and the task is to do without it
 gradients left off: switches gradients off and leaves them so, as
     torch.set_grad_enabled(False) does: nothing can be trained after it; write the lines
     that need none under `with torch.no_grad():`

@@ -42,6 +42,7 @@ class FunctionCheck(Check):
         shape: the letters of the output's shape, where the signature has others.
         batched: places of the arguments whose first axis is the batch.
         gradients: compare them too.
+        without: names of PyTorch's functions that the task forbids.
         scenario: where an argument cannot be plain data (a model, an optimizer):
             ``scenario(function, *arguments)`` makes it, calls the function, and returns
             what is to be compared.
@@ -57,6 +58,7 @@ class FunctionCheck(Check):
     shape: str = ""
     batched: Sequence[int] = ()
     gradients: bool = True
+    without: Sequence[str] = ()
     scenario: Callable[..., Any] | None = None
     normalize: Callable[[Any], Any] | None = None
 
@@ -88,11 +90,18 @@ class FunctionCheck(Check):
         record = observing.observe_call(call, case, self.batched)
         if self.gradients:
             record |= observing.observe_gradients(call, case)
+        if self.without:
+            with observing.Calls() as calls:
+                call(*copies(case))
+            record["calls"] = sorted({*calls.names})
         record["defaults"] = defaults_of(answer)
         return record | {"changed": with_other_numbers(call, case)}
 
     def verdict(self, records: Answered) -> Finding | None:
-        return super().verdict([*records])  # one case may explain another
+        answered = [*records]  # one case may explain another
+        calls = {call for _, record in answered for call in record.get("calls", ())}
+        theirs = [found("forbidden", name=n) for n in self.without if n in calls]
+        return super().verdict(answered) or (theirs[0] if theirs else None)
 
     def judge(
         self, case: Case, record: Record, answered: Answered = ()

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
+from torch.overrides import TorchFunctionMode
 
 from vit_check.engine.comparing import TOLERANCE, same
 from vit_check.engine.findings import Trouble, trouble
@@ -237,6 +238,20 @@ def observe_gradients(
     record["gradients"] = found[: len(leaves)]
     record["gradients of parameters"] = found[len(leaves) :]
     return record
+
+
+class Calls(TorchFunctionMode):
+    """A mode that notes the names of PyTorch's functions that are called in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self.names.append(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
 
 
 def _output_or_error(run: Callable[[], Any]) -> Any:

@@ -3,7 +3,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong_edits
+from tests.checks.answers import right_edits, wrong, wrong_edits
 
 
 def _divergence(student, teacher, tau):
@@ -12,6 +12,9 @@ def _divergence(student, teacher, tau):
     return (p * (p.log() - (student / tau).log_softmax(-1))).sum(-1)
 
 
+@right_edits(
+    "the sum of the images: temperature).mean() -> temperature).sum() / len(labels)"
+)
 @wrong_edits("""
 no τ²: * temperature**2 -> nothing
 τ once: temperature**2 -> temperature
@@ -31,6 +34,7 @@ def by_the_formula(answers, labels, teacher_logits, temperature, share):
     return (1 - share) * labelled + share * kl * temperature**2
 
 
+@wrong("forbidden")
 @wrong_edits("""
 mean over classes: outputs[1].size(0) -> outputs[1].numel()
     as in DeiT's own code
@@ -50,6 +54,7 @@ def as_deit_does(outputs, labels, teacher_outputs, T, alpha):
     return base_loss * (1 - alpha) + distillation_loss * alpha
 
 
+@wrong("forbidden")
 @wrong_edits("""
 cross-entropy for KL: F.kl_div(said, wanted, reduction="batchmean")
   -> F.cross_entropy(answers[1] / temperature, wanted)
