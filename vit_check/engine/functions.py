@@ -42,7 +42,7 @@ class FunctionCheck(Check):
         shape: the letters of the output's shape, where the signature has others.
         batched: places of the arguments whose first axis is the batch.
         gradients: compare them too.
-        without: names of PyTorch's functions that the task forbids.
+        without: names, or parts of names, of functions that the task forbids.
         scenario: where an argument cannot be plain data (a model, an optimizer):
             ``scenario(function, *arguments)`` makes it, calls the function, and returns
             what is to be compared.
@@ -100,8 +100,9 @@ class FunctionCheck(Check):
     def verdict(self, records: Answered) -> Finding | None:
         answered = [*records]  # one case may explain another
         calls = {call for _, record in answered for call in record.get("calls", ())}
-        theirs = [found("forbidden", name=n) for n in self.without if n in calls]
-        return super().verdict(answered) or (theirs[0] if theirs else None)
+        theirs = [c for c in sorted(calls) if any(n in c for n in self.without)]
+        last = found("forbidden", name=theirs[0]) if theirs else None
+        return super().verdict(answered) or last
 
     def judge(
         self, case: Case, record: Record, answered: Answered = ()
