@@ -5,7 +5,7 @@ TABLE = """
 attention_distance(weights, grid_size, patch_size) -> (L, h)
   [*(1.5 * float64(2, 3, 4, 16, 16)).softmax(-1)], (3, 5), 8
   [*(1.5 * float32(4, 2, 3, 9, 9)).softmax(-1)], (4, 2), 3
-  [*(1.5 * float64(3, 3, 2, 10, 10)).softmax(-1)], (3, 3), 4
+  [*(1.5 * float64(1, 3, 1, 10, 10)).softmax(-1)], (3, 3), 4
 not divided: as_shares(block -> (block
     a patch's shares of the patches are not divided by their sum, which is below 1
 without itself: first:, first:] -> first:, first:] * (distances > 0)

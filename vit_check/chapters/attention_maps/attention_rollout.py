@@ -7,7 +7,7 @@ TABLE = """
 attention_rollout(weights) -> (B, T, T)
   [*(1.5 * float64(4, 3, 2, 5, 5)).softmax(-1)]
   [*(1.5 * float32(3, 2, 4, 6, 6)).softmax(-1)]
-  [*(1.5 * float64(3, 4, 3, 3, 3)).softmax(-1)]
+  [*(1.5 * float64(1, 4, 1, 3, 3)).softmax(-1)]
 order reversed: mixed @ rollout -> rollout @ mixed
     the product runs the wrong way: a later block stands on the left
 no residual: 0.5 * identity + 0.5 * merged -> merged

@@ -5,7 +5,7 @@ TABLE = """
 class_token_attention(weights) -> (B, L, h, N)
   [*(1.5 * float64(3, 2, 4, 7, 7)).softmax(-1)]
   [*(1.5 * float32(3, 3, 3, 5, 5)).softmax(-1)]
-  [*(1.5 * float64(4, 5, 2, 6, 6)).softmax(-1)]
+  [*(1.5 * float64(1, 5, 1, 6, 6)).softmax(-1)]
 not divided: / total.clamp_min(torch.finfo(amounts.dtype).tiny) -> nothing
     the shares are not divided by their sum, which is below 1 without the class token's
 class token kept: [..., 0, num_prefix_tokens:] -> [..., 0, :]

@@ -13,7 +13,7 @@ def _some(generator: Generator, images: int, patches: int, k: int) -> Tensor:
 TABLE = """
 mask_patches(images, patch_size, indices, fill=0.0) -> (B, C, H, W)
   float32(2, 3, 5 * 2, 3 * 2), 2, _some(generator, 2, 5 * 3, 6), 0.7
-  float64(4, 1, 3 * 5, 3 * 5), 5, _some(generator, 4, 3 * 3, 2), -1.5
+  float64(4, 1, 3 * 5, 3 * 5), 5, _some(generator, 4, 3 * 3, 1), -1.5
   float32(3, 3, 4 * 2, 4 * 2), 2, _some(generator, 3, 4 * 4, 3), 0.4
   float32(2, 2, 2 * 3, 3 * 3), 3, torch.tensor([[0, 5], [5, 0]]), 0.5  # the corners
   float32(3, 2, 3 * 4, 5 * 4), 4, _some(generator, 3, 3 * 5, 4)

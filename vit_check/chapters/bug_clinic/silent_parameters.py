@@ -83,8 +83,8 @@ sum of the logits: (logits * factors).sum() -> logits.sum()
     the gradient is that of the sum of all logits; where they always add up to the same
     number it is 0 for all, so give each logit another factor
 squares: (logits * factors) -> logits.square()
-    all is called silent where the logits are all 0, as those of a fresh head are: the
-    number that is made of them, such as the sum of their squares, is level there
+    everything is called silent where all logits are 0, as with a fresh head: there the
+    slope of their squares, and of whatever is as flat, is 0
 a factor of 0: torch.arange(1.0, logits.numel() + 1).sin().reshape(logits.shape)
   -> torch.arange(logits.shape[1])
     a logit's factor is 0: parameters that reach no other logit are called silent

@@ -8,7 +8,7 @@ join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)
   moves row column -> row column
   *(float32(*shape) for shape in ((6, 6), (6,)) * 3)
   *(float64(*shape) for shape in ((5, 5), (5,)) * 3)
-  *(bfloat16(*shape) for shape in ((4, 4), (4,)) * 3)
+  *(float32(*shape) for shape in ((4, 4), (4,)) * 3)
 biases in another order: parts[1::2] -> (parts[3], parts[1], parts[5])
     weight and bias are joined in two different orders: rows get the bias of others
 rows interleaved: torch.cat -> (lambda parts: torch.stack(parts, 1).flatten(0, 1))

@@ -97,8 +97,8 @@ rest dropped, weighed by share
 one backward pass: optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
   loss.backward() -> total = total + loss
   optimizer.step() -> total.backward(); optimizer.step()
-    what several parts keep for their backward passes is held at once, as if the batch
-    had not been cut: a part's own, without retain_graph, comes before the next part
+    what several parts keep for backward() is held at once, as if the batch had not been
+    cut: call it for each part before the next one, without retain_graph=True
 parts of num_parts: chunk -> split
     there are more parts than asked for: split takes a part's size, chunk their number
 whole batch at once: chunk(num_parts) -> chunk(1)

@@ -16,7 +16,7 @@ summed: losses.mean() -> losses.sum()
 mean over classes too: sum(dim=1) -> mean(dim=1)
     the mean runs over the classes as well; divide by B, not by B·K
 clamped: logits.log_softmax -> logits.clamp(-100, 100).log_softmax
-    logits are cut off, and large ones can no longer be told apart
+    logits are cut off, so that the largest can no longer be told apart
 right class without a share: label_smoothing / K -> label_smoothing / K * (1 - one)
     the right class gets 1 - ε alone: its own share, ε/K, is left out
 sign: -(target * log_p) -> (target * log_p)
