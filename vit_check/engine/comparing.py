@@ -10,6 +10,10 @@ from torch import Tensor
 
 from vit_check.engine.verdict import Finding
 
+# What is found of one output, which may have another cause than that of another case.
+OF_ONE_OUTPUT = {"shape", "reshape", "axes", "values", "value", "factor", "order"}
+OF_ONE_OUTPUT |= {"exchanged", "not finite"}
+
 # The largest difference that counts as rounding, relative to the largest expected
 # number.
 TOLERANCE = {

@@ -14,10 +14,17 @@ from torch import Generator, Tensor
 
 from vit_check.engine import observing
 from vit_check.engine.check import Answered, Case, Check
-from vit_check.engine.comparing import difference, is_telling, same
+from vit_check.engine.comparing import OF_ONE_OUTPUT, difference, is_telling, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import found
-from vit_check.engine.observing import Record, copies, plain, shapes_in, tensors_in
+from vit_check.engine.observing import (
+    Record,
+    copies,
+    plain,
+    raises,
+    shapes_in,
+    tensors_in,
+)
 from vit_check.engine.table import hints_in, mistakes, parted
 from vit_check.engine.telling import related
 from vit_check.engine.verdict import Finding, Mistake, Misused
@@ -26,14 +33,8 @@ from vit_check.engine.watching import listed
 NUMBERS = (bool, int, float)
 
 # What may be taken for an argument, whose name comes in the place of {}.
-TAKEN = """torch.zeros_like({}) torch.ones_like({}) -{} ~{} {}+1 {}-1 2*{} {}/2 {}//2
-1/{} {}.mT""".split()
-
-# What is found of one output, which may have another cause than that of another case.
-OF_ONE_OUTPUT = {
-    *("axes", "exchanged", "factor", "not finite", "order", "reshape"),
-    *("shape", "value", "values"),
-}
+TAKEN = "-{} ~{} {}+1 {}-1 2*{} {}/2 {}//2 1/{} {}.mT".split()
+CONSTANTS = (0, 1, 2, 4, 16, 1e-5, 1e-6)
 
 
 @dataclass(eq=False, repr=False)
@@ -107,7 +108,7 @@ class FunctionCheck(Check):
                 call(*copies(case))
             record["calls"] = sorted({*calls.names})
         record["defaults"] = defaults_of(answer)
-        return record | {"changed": with_other_numbers(call, case)}
+        return record
 
     def verdict(self, records: Answered) -> Finding | None:
         answered = [*records]  # one case may explain another
@@ -128,20 +129,16 @@ class FunctionCheck(Check):
         finding = difference(output, right, self.shape)
         if finding is not None:
             answered = [*answered] or [(case, record)]
+            given = case, output, right, answered
             alike = shapes_in(output) == shapes_in(right)
-            kinds = [
-                {key: type(item) for key, item in value.items()}
-                for value in (output, right)
-                if isinstance(value, dict)
-            ]
-            telling = kinds[:1] == kinds[1:] and is_telling(output, right)
+            several = len(answered) > 1 or tensors_in(output)  # no coincidence
+            telling = several and is_telling(output, right)
             return (
                 self._default(case, record)
-                or self._known(self.mistakes, case, output, right, answered)
+                or self._known(self.mistakes, *given)
                 or (alike and mixed_samples(output, record.get("alone")))
                 or batch_built_in(output, record.get("alone"), self._batch(case))
-                or (telling and self._no_effect(case, finding, answered))
-                or self._known(self._mistaken, case, output, right, answered)
+                or (telling and self._known(self._mistaken, *given))
                 or related(finding, output, right, self._given(case))
             )
 
@@ -198,29 +195,6 @@ class FunctionCheck(Check):
                     return found("default", name=name, value=value, right=right[name])
         return None
 
-    def _no_effect(
-        self, case: Case, finding: Finding, answered: Answered
-    ) -> Finding | None:
-        """Return a number whose change shows in no case, though it should in this."""
-        if finding.mistake not in ("values", "value", "factor", "shape"):
-            return None
-        for place, name in enumerate(self._names()[: len(case)]):
-            if name not in self._argument_names() or type(case[place]) not in NUMBERS:
-                continue
-            ran = [pair for pair in answered if "output" in pair[1]]
-            shown = [pair for pair in ran if self._shows(place, pair[0])]
-            everywhere = all(_unchanged(place, record) for _, record in shown)
-            if everywhere and any(one is case for one, _ in shown):
-                said = f"{name}={case[place]} as for {name}={_other(case[place])}"
-                return Finding("no effect", f"puts out the same for {said}")
-        return None
-
-    def _shows(self, place: int, case: Case) -> bool:
-        """Return whether the right output is another if a number is changed."""
-        changed = with_other_numbers(self._call(self.reference), case).get(str(place))
-        right = self._output(self.reference, case)
-        return changed is not None and not same(changed, right)
-
     @functools.cached_property
     def _mistaken(self) -> list[Mistake]:
         """The reference with an argument taken wrongly, or with two exchanged."""
@@ -228,14 +202,19 @@ class FunctionCheck(Check):
 
         def wrong(changes: Mapping[str, str], *given: Any, **named: Any) -> Any:
             values = {**dict(zip(names, given, strict=False)), **named}
-            scope = {"torch": torch, **values}
+            scope = {"like": like, **values}
             values |= {name: eval(code, scope) for name, code in changes.items()}
             by_name = {name: values.pop(name) for name in named}
             return self.reference(*values.values(), **by_name)
 
-        codes = [(name, code.format(name)) for name in names for code in TAKEN]
-        known = [(code, {name: code}) for name, code in codes]
-        for one, two in itertools.combinations(names, 2):
+        known = []
+        for name in names:
+            for number in CONSTANTS:
+                known.append((f"{name}={number}", {name: f"like({name}, {number})"}))
+            for code in (code.format(name) for code in TAKEN):
+                known.append((code, {name: code}))
+        for one, two in itertools.permutations(names, 2):
+            known.append((f"{one}={two}", {one: two}))
             known.append((f"{one} and {two} exchanged", {one: two, two: one}))
         said = "puts out what is right for {}"
         return [
@@ -335,29 +314,11 @@ def defaults_of(answer: Any) -> dict[str, float]:
     return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
 
 
-def with_other_numbers(call: Callable[..., Any], case: Case) -> dict[str, Any]:
-    """Return the outputs for one changed number of a case, by its place."""
-    outputs = {}
-    for place, value in enumerate(case):
-        if type(value) in NUMBERS:
-            arguments = [*case[:place], _other(value), *case[place + 1 :]]
-            with contextlib.suppress(Exception):
-                outputs[str(place)] = plain(call(*copies(arguments)))
-    return outputs
-
-
-def _unchanged(place: int, record: Record) -> bool:
-    """Return whether the output was the same for another number, to the last digit."""
-    output, changed = record.get("output"), record.get("changed", {}).get(str(place))
-    exact = map(torch.equal, tensors_in(changed), tensors_in(output))
-    return same(changed, output) and all(exact)  # rounding may hide it
-
-
-def _other(number: float) -> float:
-    """Return another number, a share for a share and a bool for a bool."""
-    if type(number) is bool:
-        return not number
-    return round((number + 9) / 10, 4) if 0 < number < 1 else 2 * number
+def like(value: Any, number: float) -> Any:
+    """Return a number in the form of a value."""
+    if isinstance(value, Tensor):
+        return torch.full_like(value, number)
+    return type(value)(number)
 
 
 def _alike(value: Any, other: Any) -> bool:
@@ -420,11 +381,6 @@ def unrepeated(record: Record) -> bool:
     """Return whether the same input gave other numbers, in the same shapes."""
     output, again = record["output"], record["again"]
     return not same(output, again) and same(shapes_in(output), shapes_in(again))
-
-
-def raises(output: Any) -> bool:
-    """Return whether a recorded output is an error."""
-    return isinstance(output, dict) and [*output] == ["raises"]
 
 
 def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:

@@ -16,7 +16,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from vit_check.engine import functions, observing
 from vit_check.engine.check import RAISED, Answered, Case, Check
-from vit_check.engine.comparing import difference, same
+from vit_check.engine.comparing import OF_ONE_OUTPUT, difference, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import Trouble, found
 from vit_check.engine.functions import FunctionCheck
@@ -344,7 +344,13 @@ class ModuleCheck(Check):
                     if "output" not in record or same(
                         record["output"], self._expected(weights, believed, *inputs)
                     ):
-                        return _built_in_as(changed, sizes)
+                        return found(
+                            "built in | sizes",
+                            names=" and ".join(changed),
+                            are="is" if len(changed) == 1 else "are",
+                            sizes=listed({name: sizes[name] for name in changed}),
+                            built_in=listed(changed),
+                        )
         return None
 
     def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
@@ -536,31 +542,17 @@ def _fitting(
     return None
 
 
-def _built_in_as(built_in: Mapping[str, float], sizes: Sizes) -> Finding:
-    return found(
-        "built in | sizes",
-        names=" and ".join(built_in),
-        are="is" if len(built_in) == 1 else "are",
-        sizes=listed({name: sizes[name] for name in built_in}),
-        built_in=listed(built_in),
-    )
-
-
 # What is found if the same input gives another output.
 _CHANGING = "not repeatable | module"
 
 # Findings that a size which is built in can cause.
-_MAY_COME_OF_SIZES = {
-    *RAISED,
-    *("shape", "reshape", "values", "factor", "order", "not finite"),
-    *("parameters", "unused"),
-}
+_MAY_COME_OF_SIZES = {*RAISED, *OF_ONE_OUTPUT, "parameters", "unused"}
 
 
 def _in_training(record: Record, right: Tensor) -> Finding | None:
     """Return what is wrong in training mode alone."""
     output = record["training"]
-    if functions.raises(output):
+    if observing.raises(output):
         return found("raises | in training", raises=output["raises"])
     if difference(output, observing.repeated(right)) is None:
         return None

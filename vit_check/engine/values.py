@@ -1,6 +1,5 @@
 """Checks of values that a student predicted, counted or measured."""
 
-import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,7 +83,7 @@ class ValueCheck(Check):
             return Finding("unwritten", said)
         if self.accept is not None:
             nan = f"holds NaN, no number: {self.signature}"
-            wrong = nan if _holds_nan(given) else self.accept(given)
+            wrong = nan if any(v != v for v in _leaves(given)) else self.accept(given)
             return None if wrong is None else Finding("value", wrong)
         assert self.expected is not None
         right = _as_lists(plain(self.expected()))
@@ -180,32 +179,31 @@ def _short(value: Any) -> str:
     return repr(value[:40] if isinstance(value, str) else value)[:42]
 
 
+def _leaves(value: Any) -> list[Any]:
+    """Return what a value holds, however deep in lists and dicts."""
+    items = value.values() if isinstance(value, dict) and "?" not in value else value
+    if items is value and not isinstance(value, list):
+        return [value]
+    return [leaf for item in items for leaf in _leaves(item)]
+
+
+def _each(change: Callable[[Any], Any], value: Any) -> Any:
+    if isinstance(value, list):
+        return [_each(change, item) for item in value]
+    if isinstance(value, dict) and "?" not in value:
+        return {key: _each(change, item) for key, item in value.items()}
+    return change(value)
+
+
 def _is_empty(value: Any) -> bool:
     """Return whether nothing is given: None, an ellipsis, or a list of these."""
-    if isinstance(value, list):
-        return bool(value) and all(map(_is_empty, value))
-    if isinstance(value, dict) and value != {"?": "ellipsis"}:
-        return bool(value) and all(map(_is_empty, value.values()))
-    return value is None or value == {"?": "ellipsis"}
-
-
-def _holds_nan(value: Any) -> bool:
-    if isinstance(value, list):
-        return any(map(_holds_nan, value))
-    if isinstance(value, dict):
-        return any(map(_holds_nan, value.values()))
-    return isinstance(value, float) and math.isnan(value)
+    held = _leaves(value)
+    return bool(held) and all(leaf in (None, {"?": "ellipsis"}) for leaf in held)
 
 
 def _as_lists(value: Any) -> Any:
     """Return tensors of numbers as the lists that they print as."""
-    if hasattr(value, "tolist"):
-        return _as_lists(plain(value.tolist()))
-    if isinstance(value, list):
-        return [_as_lists(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _as_lists(item) for key, item in value.items()}
-    return value
+    return _each(lambda v: plain(v.tolist()) if hasattr(v, "tolist") else v, value)
 
 
 def _without_arrays(value: Any, depth: int = 0) -> Any:
@@ -222,10 +220,5 @@ def _without_arrays(value: Any, depth: int = 0) -> Any:
 
 def _form(value: Any) -> Any:
     """Return a value without its numbers, so that no sentence gives the answer away."""
-    if isinstance(value, list):
-        return [_form(item) for item in value]
-    if isinstance(value, dict) and "?" not in value:
-        return {key: _form(item) for key, item in value.items()}
-    if isinstance(value, int | float | str):
-        return "" if isinstance(value, str) else 0
-    return value
+    forms = {int: 0, float: 0, bool: 0, str: ""}
+    return _each(lambda leaf: forms.get(type(leaf), leaf), value)

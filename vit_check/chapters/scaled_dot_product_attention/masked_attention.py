@@ -14,7 +14,6 @@ masked_attention(q, k, v, mask) -> (output, weights)
   bfloat16(2, 5, 8), *bfloat16(2, 2, 6, 8), _mask(generator, 2, 5, 6)
   float32(2, 3, 4, 6), float32(2, 3, 5, 6), float32(2, 3, 5, 7), _PADDING
   *_far_from_zero(generator)
-  100 * float64(2, 4, 6), *float64(2, 2, 5, 6), _mask(generator, 2, 4, 5)
 fill too high: -math.inf -> -100.0
   .nan_to_num(0.0) -> * mask.any(-1, keepdim=True)
     the number that takes a hidden key's score is not low enough: where the visible keys

@@ -10,7 +10,7 @@ from tests.checks.answers import wrong, wrong_edits
 softmax twice: (logits, labels) -> (logits.softmax(1), labels)
 summed
   label_smoothing=label_smoothing -> label_smoothing=label_smoothing, reduction="sum"
-no effect: label_smoothing=label_smoothing -> nothing
+as if: label_smoothing=label_smoothing -> nothing
 type: (logits, labels) -> (logits, labels).item()
 depends on the batch
   (logits, labels) -> (logits, labels) / (7 if len(logits) == 1 else 1)
