@@ -14,7 +14,8 @@ def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
     at = "" if drop_prob else " with drop_prob 0"
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(20101192)
-        seen, own = {}, x.clone()
+        seen: dict[str, Any] = {}
+        own = x.clone()
         for where, training in (("training", True), ("evaluation", False)):
             given = own.clone()
             run = _prepared(answer, drop_prob, training)

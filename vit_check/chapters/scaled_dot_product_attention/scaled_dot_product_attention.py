@@ -62,7 +62,8 @@ scores for weights: v, weights -> v, scores
 
 OVER_QUERIES = """\
 softmax over queries: softmax(dim=-1) -> softmax(dim=-2)
-    the softmax runs over the queries: each column sums to 1, and each row should"""
+    the softmax runs over the queries: each column of the attention weights sums to 1,
+    but each row should"""
 
 TABLE = f"""
 scaled_dot_product_attention(q, k, v) -> (output, weights)

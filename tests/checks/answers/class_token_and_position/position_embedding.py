@@ -32,7 +32,6 @@ start: * 0.02 -> nothing
 start: 0.02 -> 0.02**0.5
 start: 0.02 -> 0.002
 start: torch.randn -> torch.zeros
-    "… all positions alike, …"
 start: torch.randn -> torch.rand
 start: * 0.02 -> * 0.02 + 0.05
     "… with a mean of about 0.05, expected 0"
