@@ -40,6 +40,7 @@ gradient: has the right output but another gradient than it should: .detach(), .
     number that is added changes it
 gradient not finite: has the right output but NaN or infinity in its gradient: it
     computes one on the way and covers it up, and zero times NaN is NaN again
+forbidden: is right, but calls PyTorch's {name}, and the task is to do without it
 gradients left off: switches gradients off and leaves them so, as
     torch.set_grad_enabled(False) does: nothing can be trained after it; write the lines
     that need none under `with torch.no_grad():`
@@ -51,6 +52,10 @@ parameters | more: has more parameters than the task asks for: {more}
 parameters | missing: has no parameter such as {left}, by any name
 more than asked for: has more parameters than the task asks for, which makes it another
     model: {shapes}
+default: {name} is {value} where none is given, expected {right}
+arguments: takes its arguments in another order, {order}: expected {right}
+shadowed: keeps a layer or parameter as self.{name}; that is still nn.Module's method of
+    this name, so choose another name
 too many parameters: has {many:,} parameters with {numbers:,} numbers in all, far more
     than the task asks for
 not initialised: starts with NaN or infinity in {name}: torch.empty leaves what happens

@@ -62,6 +62,7 @@ class ModuleCheck(Check):
             to a finding about the initialisation.
         as_function: the check for an answer that is a function and gets the weights;
             or its signature, whose arguments are the input, weights and sizes.
+        without: of PyTorch's functions, which such a function is to do without.
         normalize: brings an answer's output into the form of the reference's.
         output_alone: leave it as it is where ``forward`` takes the input and nothing
             that could ask for more, such as attention weights.
@@ -86,6 +87,7 @@ class ModuleCheck(Check):
     lacking: Callable[[list[Part], Sizes], Finding | None] | None = None
     initial: Callable[[Weights, Sizes], Finding | None] | None = None
     as_function: FunctionCheck | str | None = None
+    without: Sequence[str] = ()
     normalize: Callable[[Any], Any] | None = None
     output_alone: bool = False
     more_inputs: Callable[[Generator, Sizes], list[Tensor]] | None = None
@@ -98,7 +100,8 @@ class ModuleCheck(Check):
         known = [*mistakes(self.right, self.rows, self.parts), *self.more]
         super().__init__(self.name, head.signature, known, hints_in(rest))
         (arguments,) = re.findall(r"class \w+\((.*?)\)", head.signature)
-        names = arguments.split(", ")
+        self.defaults = dict(re.findall(r"(\w+)=([\d.]+)", arguments))
+        names = re.sub("=[^,]*", "", arguments).split(", ")
         self.sizes, self.other_sizes = (
             dict(zip(names, case, strict=True)) for case in head.drawn(Generator(), {})
         )
@@ -142,6 +145,7 @@ class ModuleCheck(Check):
             inputs=cases,
             more=[Mistake(m.name, m.sentence, given(m.wrong)) for m in self.mistakes],
             batched=(0,),
+            without=self.without,
         )
 
     def _shapes(self, sizes: Sizes) -> dict[str, torch.Size]:
@@ -215,9 +219,9 @@ class ModuleCheck(Check):
         """Add to a finding that the answer is right with other sizes, if it is."""
         right = [sizes for sizes, *_ in passed]
         if case[0] in right:  # the same sizes passed with another input
-            given = listed({self._called_with: case[1][0]})
-            sentence = f"{finding.sentence}, for {given}"
-            return Finding(finding.mistake, sentence)
+            given = f", for {listed({self._called_with: case[1][0]})}"
+            more = "" if given in finding.sentence else given
+            return Finding(finding.mistake, finding.sentence + more)
         if not right or finding.mistake not in _MAY_COME_OF_SIZES:
             return finding
         it = "it " if finding.mistake in RAISED else ""
@@ -229,7 +233,8 @@ class ModuleCheck(Check):
         how = self.normalize, self.output_alone, self.widths
         floats = getattr(torch, dtype)
         record = observing.observe_module(answer, sizes, inputs, seed, floats, *how)
-        return record | {"built": isinstance(answer, nn.Module)}
+        takes = {p.name: plain(p.default) for p in parameters_of(answer)}
+        return record | {"built": isinstance(answer, nn.Module), "takes": takes}
 
     def judge(
         self, case: Case, record: Record, answered: Answered = ()
@@ -249,7 +254,8 @@ class ModuleCheck(Check):
         place = self._place_of_fitting(output, parts, sizes, *inputs)
         if place is not None:
             finding = self._finding_behind_values(record, parts, place, sizes, *inputs)
-            return finding or self._initial_finding(parts, place, sizes)
+            finding = finding or self._initial_finding(parts, place, sizes)
+            return finding or self._other_arguments(record["takes"])
         readings = list(itertools.islice(self._readings(parts, sizes), self.tried))
         if not readings:
             built_in = self._built_in(record, parts, sizes, *inputs)
@@ -468,6 +474,18 @@ class ModuleCheck(Check):
         built = [replace(p, value=p.initial.to(p.value.dtype)) for p in parts]
         reading = next(itertools.islice(self.reading(built, sizes), place, None))
         return self.initial(reading, sizes)
+
+    def _other_arguments(self, takes: Mapping[str, Any]) -> Finding | None:
+        """Return what is wrong with the order or a default of a class's arguments."""
+        order = ", ".join(name for name in takes if name in self.sizes)
+        right = ", ".join(self.sizes)
+        if len(order) == len(right) and order != right:
+            return found("arguments", order=order, right=right)
+        for name, default in self.defaults.items():
+            given = takes.get(name)
+            if isinstance(given, int | float) and given != float(default):
+                return found("default", name=name, value=given, right=default)
+        return None
 
 
 def needed_by(answer: Any) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
+from torch.overrides import TorchFunctionMode
 
 from vit_check.engine.comparing import TOLERANCE, same
 from vit_check.engine.findings import Trouble, trouble
@@ -241,6 +242,20 @@ def observe_gradients(
     record["gradients"] = found[: len(leaves)]
     record["gradients of parameters"] = found[len(leaves) :]
     return record
+
+
+class Calls(TorchFunctionMode):
+    """A mode that notes the names of PyTorch's functions that are called in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self.names.append(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
 
 
 def _output_or_error(run: Callable[[], Any]) -> Any:
@@ -568,9 +583,12 @@ def _noting_order(module: nn.Module, record: Record) -> Iterator[None]:
 
 
 def _refuse_hidden(module: nn.Module) -> None:
-    """Refuse a module that keeps parameters where nn.Module does not find them."""
+    """Refuse a module that keeps parameters where nobody finds them."""
     found = {id(parameter) for parameter in module.parameters()}
     for path, part in module.named_modules():
+        for name in (*part._modules, *part._parameters):
+            if callable(getattr(nn.Module, name, None)):
+                raise trouble("shadowed", name=name)
         for name, value in vars(part).items():
             if name in _OF_EVERY_MODULE:
                 continue

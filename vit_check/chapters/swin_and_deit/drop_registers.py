@@ -10,8 +10,7 @@ drop_registers(tokens, num_registers) -> (B, 1 + N, D)
   float32(2, 1 + 0 + 4, 6), 0
   bfloat16(2, 1 + 1 + 5, 4), 1
 class token dropped: = lambda tokens, R: tokens[:, R:]
-    the class token is gone and the last register is not: the class token comes first,
-    the registers after it
+    the class token is gone and the last register is not: the class token comes first
 class token dropped as well: [first, rest] -> [rest]
     the class token is dropped with the registers
 last tokens dropped: = lambda tokens, R: tokens[:, : tokens.shape[1] - R]

@@ -2,7 +2,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
 @wrong_edits("""
@@ -19,6 +19,7 @@ def with_rsqrt(x, weight, eps=1e-6):
     return x * torch.rsqrt((x**2).mean(-1, keepdim=True) + eps) * weight
 
 
+@wrong("forbidden")
 @wrong_edits("""
 as if: weight, eps) -> weight, 1e-6)
 mean subtracted: F.rms_norm(x, (x.shape[-1],), weight, eps)
@@ -40,6 +41,7 @@ def by_the_length(x, weight, eps=1e-6):
     return weight * x / length * x.shape[2] ** 0.5
 
 
+@wrong("forbidden")
 def by_the_module(x, weight, eps=1e-6):
     norm = nn.RMSNorm(x.shape[-1], eps=eps, dtype=x.dtype)
     return torch.func.functional_call(norm, {"weight": weight}, x)

@@ -2,9 +2,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
+@wrong("forbidden")
 @wrong_edits("""
 softmax twice: (logits, labels) -> (logits.softmax(1), labels)
 summed
