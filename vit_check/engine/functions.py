@@ -145,7 +145,8 @@ class FunctionCheck(Check):
             other = observing.other_numbers(case), record["other"], expected["other"]
             return self._known(self.mistakes, *other, answered)
 
-        return behind_output(record, expected, case, self.shape, known)
+        names = [*self._names(), *["an argument"] * len(case)][: len(case)]
+        return behind_output(record, expected, case, names, self.shape, known)
 
     def _names(self) -> list[str]:
         """Return the names of a case's arguments: the scenario's, if it has any."""
@@ -331,6 +332,7 @@ def behind_output(
     record: Record,
     expected: Record,
     given: Sequence[Any],
+    names: Sequence[str],
     shape: str,
     known: Callable[[], Finding | None] = lambda: None,
     changing: str = "not repeatable",
@@ -340,6 +342,7 @@ def behind_output(
     Args:
         expected: the record of the right answer.
         given: what both were called with.
+        names: of what is given.
         known: finds the mistake that explains the output for other numbers.
         changing: what is found if the same input gives another output.
     """
@@ -354,9 +357,9 @@ def behind_output(
         if finding is not None:
             kept = same(other, record["output"])
             return found("result kept") if kept else known() or finding
-    before_and_after = zip(map(plain, given), record["after"], strict=True)
-    if any(difference(after, before) for before, after in before_and_after):
-        return found("changes its input")
+    for name, before, after in zip(names, given, record["after"], strict=True):
+        if difference(after, plain(before)):
+            return found("changes its input", name=name)
     if "alone" in expected:
         finding = alone_finding(record["alone"], expected["alone"], shape)
         if finding is not None:
@@ -364,9 +367,11 @@ def behind_output(
     if "gradient trouble" in record:
         return found("no gradient | raises", raises=record["gradient trouble"])
     gradients = record.get("gradients", []), expected.get("gradients", [])
-    for got, right in zip(*gradients, strict=True):
+    named = [(n, t) for n, v in zip(names, given, strict=True) for t in tensors_in(v)]
+    floats = [name for name, tensor in named if tensor.is_floating_point()]
+    for name, got, right in zip(floats, *gradients, strict=True):
         if right is not None and got is None:
-            return found("no gradient")
+            return found("no gradient", name=name)
         if right is not None and difference(got, right) is not None:
             return wrong_gradient(got)
     return None
