@@ -369,7 +369,8 @@ def behind_output(
     gradients = record.get("gradients", []), expected.get("gradients", [])
     named = [(n, t) for n, v in zip(names, given, strict=True) for t in tensors_in(v)]
     floats = [name for name, tensor in named if tensor.is_floating_point()]
-    for name, got, right in zip(floats, *gradients, strict=True):
+    pairs = zip(*gradients, strict=True)
+    for name, (got, right) in zip(floats, pairs, strict=False):
         if right is not None and got is None:
             return found("no gradient", name=name)
         if right is not None and difference(got, right) is not None:
