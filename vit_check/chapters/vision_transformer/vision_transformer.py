@@ -212,7 +212,7 @@ vision_transformer = _ModelCheck(
     borrowed=[r for r in embed_images.rows + encoder_block.rows if r.name in _USUAL],
     shape="(B, K)",
     lacking=one_too_few,
-    tried=12,
+    tried=10,
     # Small tokens, so that the eps of the last norm matters.
     widths={"vectors": 0.05, "matrices": 0.3},
     as_function=FunctionCheck(
