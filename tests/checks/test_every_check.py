@@ -576,4 +576,6 @@ def test_a_result_that_is_kept_for_its_shape_is_refused(name):
         "not repeatable",
         "value",  # a model of another kind, with the same shapes
         "same samples each time",
+        "no step",
+        "other tensors",
     )

@@ -16,13 +16,14 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from vit_check.engine import functions, observing
 from vit_check.engine.check import RAISED, Answered, Case, Check
-from vit_check.engine.comparing import difference, same
+from vit_check.engine.comparing import OF_ONE_OUTPUT, difference, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import Trouble, found
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import Record, drawn, parameters_of, plain, tensors_in
 from vit_check.engine.reading import Part, Sizes, Weights, parts_of
 from vit_check.engine.table import Row, hints_in, mistakes, parted, rows
+from vit_check.engine.telling import related
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed, watch
 
@@ -31,7 +32,6 @@ MOST_PARAMETERS = 256  # tensors
 MOST_NUMBERS = 2**23  # in all parameters together
 MOST_READINGS = 5_000
 READ_AT_ONCE = 64
-_CHANGING = "not repeatable | module"
 AT_ONCE = 16  # with this many readings or more it is quicker to compute them at once
 
 
@@ -275,12 +275,15 @@ class ModuleCheck(Check):
             finding = self._unreadable(parts, sizes)
         finding = (
             finding
-            or functions.batch_finding(output, record["alone"], len(inputs[0]))
-            or difference(
-                output, self._expected(readings[0], sizes, *inputs), self.shape
-            )
+            or functions.mixed_samples(output, record["alone"])
+            or functions.batch_built_in(output, record["alone"], len(inputs[0]))
         )
-        assert finding is not None
+        if finding is None:
+            right = self._expected(readings[0], sizes, *inputs)
+            unlike = difference(output, right, self.shape)
+            assert unlike is not None
+            given = {self._called_with: inputs[0], **readings[0]}
+            finding = related(unlike, output, right, given)
         return self._with_sizes_said(finding, record, sizes)
 
     def _parts(self, case: Case, record: Record) -> list[Part]:
@@ -302,13 +305,8 @@ class ModuleCheck(Check):
         """Return the index of the first reading with which the reference does this."""
         readings = self._readings(parts, sizes)
         first = output[:1] if isinstance(output, Tensor) and output.ndim else output
-        usual = next(readings, None)
-        if usual is None:
-            return None
-        if same(output, self._expected(usual, sizes, *inputs)):
-            return 0
-        before = 1
-        for many in (7, *itertools.repeat(READ_AT_ONCE, MOST_READINGS)):
+        before = 0
+        for many in (1, 7, *itertools.repeat(READ_AT_ONCE, MOST_READINGS)):
             chunk = list(itertools.islice(readings, many))
             place = _fitting(self.reference, chunk, (output, first), sizes, *inputs)
             if place is not None:
@@ -346,7 +344,13 @@ class ModuleCheck(Check):
                     if "output" not in record or same(
                         record["output"], self._expected(weights, believed, *inputs)
                     ):
-                        return _built_in_as(changed, sizes)
+                        return found(
+                            "built in | sizes",
+                            names=" and ".join(changed),
+                            are="is" if len(changed) == 1 else "are",
+                            sizes=listed({name: sizes[name] for name in changed}),
+                            built_in=listed(changed),
+                        )
         return None
 
     def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
@@ -538,28 +542,17 @@ def _fitting(
     return None
 
 
-def _built_in_as(built_in: Mapping[str, float], sizes: Sizes) -> Finding:
-    return found(
-        "built in | sizes",
-        names=" and ".join(built_in),
-        are="is" if len(built_in) == 1 else "are",
-        sizes=listed({name: sizes[name] for name in built_in}),
-        built_in=listed(built_in),
-    )
-
+# What is found if the same input gives another output.
+_CHANGING = "not repeatable | module"
 
 # Findings that a size which is built in can cause.
-_MAY_COME_OF_SIZES = {
-    *RAISED,
-    *("shape", "reshape", "values", "factor", "order", "turned", "not finite"),
-    *("parameters", "unused"),
-}
+_MAY_COME_OF_SIZES = {*RAISED, *OF_ONE_OUTPUT, "parameters", "unused"}
 
 
 def _in_training(record: Record, right: Tensor) -> Finding | None:
     """Return what is wrong in training mode alone."""
     output = record["training"]
-    if functions.raises(output):
+    if observing.raises(output):
         return found("raises | in training", raises=output["raises"])
     if difference(output, observing.repeated(right)) is None:
         return None
@@ -567,7 +560,7 @@ def _in_training(record: Record, right: Tensor) -> Finding | None:
         if record["drops"]:
             return found("dropout", rate=record["drops"][0])
         return found("random in training")
-    mixed = functions.batch_finding(output, record["training alone"])
+    mixed = functions.mixed_samples(output, record["training alone"])
     return found("wrong in training" if mixed is None else "batch in training")
 
 

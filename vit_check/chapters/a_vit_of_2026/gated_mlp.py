@@ -6,7 +6,8 @@ from vit_check.engine.functions import checked_by
 TABLE = """
 gated_mlp(x, gate, hidden, out) -> (B, T, D)
   float64(2, 5, 6), *(0.8 * float64(2, 8, 6)), 0.4 * float64(6, 8)
-  float64(3, 4, 5), *(0.9 * float64(2, 7, 5)), 0.4 * float64(5, 7)
+  float32(3, 4, 5), *(0.9 * float32(2, 7, 5)), 0.4 * float32(5, 7)
+  float64(2, 3, 6), *(0.8 * float64(2, 6, 6)), 0.4 * float64(6, 6)
 activation on the hidden numbers: F.silu(F.linear(x, gate)) -> F.linear(x, gate)
   F.linear(x, hidden) -> F.silu(F.linear(x, hidden))
     the activation is on the hidden numbers and not on the gates
@@ -23,11 +24,15 @@ sigmoid: F.silu -> torch.sigmoid
     the gates go through a sigmoid, σ(x), as in GLU; SwiGLU has SiLU, x·σ(x)
 GELU: F.silu -> F.gelu
     the gates go through a GELU, which makes it GEGLU; SwiGLU has SiLU, x·σ(x)
+ReLU: F.silu -> F.relu
+    the gates go through a ReLU, which makes it ReGLU; SwiGLU has SiLU, x·σ(x)
+quick: F.silu(F.linear(x, gate))
+  -> F.linear(x, gate) * torch.sigmoid(1.702 * F.linear(x, gate))
+    the gates go through x·σ(1.702·x), an approximation of GELU; SiLU is x·σ(x)
 gate forgotten: gates * inside -> gates
     the gates alone are used: this is an MLP without a gate
 ? Three layers: which of them read x, and what does the third one read?
-? The gates go through SiLU, the hidden numbers through nothing, and the third layer
-  reads their product.
+? The gates go through SiLU, the hidden numbers do not; the third reads their product.
 ? F.linear(F.silu(F.linear(x, gate)) * F.linear(x, hidden), out).
 """
 

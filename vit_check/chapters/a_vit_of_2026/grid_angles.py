@@ -10,8 +10,7 @@ grid_angles(rows, columns, head_dim, num_prefix=1, base=100.0) -> (T, d/2)
   4, 2, 12, 3
   3, 4, 16, 0, 1000.0
 rows and columns exchanged: [by_row, by_column] -> [by_column, by_row]
-    the first half of the pairs turns with the column and the second with the row; the
-    row comes first
+    the first half of the pairs turns with the column, expected with the row
 patches column by column: // columns, place % columns -> % rows, place // rows
     the patches are counted down the columns; they come row by row, as they are read
 divided by the rows: place // columns, place % columns -> place // rows, place % rows
@@ -23,8 +22,7 @@ counted from 1: [by_row, by_column] -> [by_row + frequencies, by_column + freque
     rows and columns are counted from 1; they begin at 0
 from -1 to 1: row[:, None] -> 2 * torch.pi * ((2 * row[:, None] + 1) / rows - 1)
   column[:, None] -> 2 * torch.pi * ((2 * column[:, None] + 1) / columns - 1)
-    places run from -1 to 1 over the image, as in DINOv3; here rows and columns are
-    counted: 0, 1, 2 and so on
+    places run from -1 to 1, as in DINOv3; here rows and columns are counted from 0
 rows and columns in turn: torch.cat([by_row, by_column], dim=1)
   -> torch.stack([by_row, by_column], dim=2).flatten(1)
     a pair that turns with the row and one that turns with the column alternate; the
@@ -33,8 +31,7 @@ faster and faster: base ** - -> base **
     the frequencies grow from 1 to base; the first pair is to be the fastest
 twice the fraction: / quarter) -> / (2 * quarter))
     the exponents are i/(d/2), as with one axis; here each axis has d/4 frequencies
-? Write down row and column of every patch of a grid of 2 × 3, in the order in which
-  they come.
+? Write down row and column of every patch of a grid of 2 × 3, in their order.
 ? d numbers are d/2 pairs, half of them for the row: d/4 frequencies, the same for both
   axes. Multiply, join, put the zeros in front.
 ? place = torch.arange(rows * columns); place // columns and place % columns, each times

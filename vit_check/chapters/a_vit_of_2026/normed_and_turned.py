@@ -19,18 +19,20 @@ normed_and_turned(x, weight, angles) -> (B, h, T, d)
 normed after the turn
   F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> apply_rope(x, angles)
   apply_rope(normed, angles) -> F.rms_norm(normed, x.shape[-1:], weight, 1e-6)
-    the norm comes after the turn. Its weight stretches the two numbers of a turned pair
-    differently, and then the score depends on more than the difference of two places
+    the norm's weight acts after the turn and stretches the two numbers of a turned pair
+    differently; then the score depends on more than the difference of two places
 over all heads: F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> all_heads_normed(x, weight)
-    the norm runs over the D numbers of all heads together; each head's d numbers are
-    normalised by themselves
+    the norm runs over the D numbers of all heads, expected over each head's d
 no eps: weight, 1e-6 -> weight
     eps is not 1e-6: F.rms_norm takes a far smaller number unless it is told
+another eps: weight, 1e-6 -> weight, 1e-5
+    eps is 1e-5, expected 1e-6
+turned back: normed, angles -> normed, -angles
+    the pairs are turned the other way round, by minus their angles
 no weight: weight, 1e-6 -> None, 1e-6
     the norm's weight has no effect
 length 1: F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> F.normalize(x, dim=-1) * weight
-    each vector is brought to length 1, which is √d too short: an RMSNorm makes the mean
-    of the squares 1, not their sum
+    each vector is brought to length 1, expected a mean of 1 of the squares
 layer norm: F.rms_norm -> F.layer_norm
   weight, 1e-6 -> weight, None, 1e-6
     the mean is subtracted: this is a LayerNorm, and an RMSNorm is asked for
@@ -42,7 +44,11 @@ not turned: apply_rope(normed, angles) -> normed
 """
 
 
-@checked_by(TABLE, batched=(0,))
+@checked_by(
+    TABLE,
+    batched=(0,),
+    scenario=lambda step, x, *rest: step(x, *(given.detach() for given in rest)),
+)
 def normed_and_turned(x: Tensor, weight: Tensor, angles: Tensor) -> Tensor:
     normed = F.rms_norm(x, x.shape[-1:], weight, 1e-6)
     return apply_rope(normed, angles)

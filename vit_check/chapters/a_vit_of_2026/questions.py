@@ -34,8 +34,7 @@ why_a_fresh_norm_hides_it: why it shows in trained norms alone, "a", "b", "c" or
   "d": the scores of the changed norms are divided by √d too, and there it shows
   ? What does a norm do to a vector if all its weights are 1?
   ? It divides all its numbers by one and the same number.
-  ? A turn of a shorter vector is the shorter turned vector; only unequal weights change
-    its direction.
+  ? A turn leaves the length alone; only unequal weights change the direction.
 swiglu_hidden_dim: M of a gated MLP with as many parameters as an MLP of 768 and 3,072
   = 2048
   3072: that has half as many parameters again: a gated MLP has three matrices
@@ -72,6 +71,5 @@ rows_that_go_on_without_class_tokens: what changes, "a", "b", "c" or "d"
   "d": the mask keeps the images apart, and the first one has kept its places
   ? Take two patches of the second image. By how much does each of them move?
   ? Both by the same number of rows. The score hangs on the difference.
-  ? The class token stayed at angle 0 while the patches moved. Without it nothing is
-    left that could notice.
+  ? The class token stayed at angle 0 while the patches moved; without it, who notices?
 """

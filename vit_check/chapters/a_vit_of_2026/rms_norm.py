@@ -12,8 +12,7 @@ rms_norm(x, weight, eps=1e-6) -> (B, T, D)
 mean subtracted: mean_square = -> x = x - x.mean(dim=-1, keepdim=True); mean_square =
     the mean is subtracted: this is LayerNorm without a bias. RMSNorm leaves the mean in
 variance below: x.square() -> (x - x.mean(dim=-1, keepdim=True)).square()
-    the mean is subtracted before the squares are taken; RMSNorm divides by the root of
-    the mean of x² itself
+    the mean is subtracted before the squares are taken; RMSNorm squares x itself
 eps outside the root: torch.sqrt(mean_square + eps) -> (torch.sqrt(mean_square) + eps)
     eps is added to the root; it belongs under it, to the mean of the squares
 no eps: mean_square + eps -> mean_square
@@ -22,6 +21,10 @@ sum: .mean(dim=-1 -> .sum(dim=-1
     the squares are summed and not averaged, which makes every token √D times too short
 over tokens and numbers: dim=-1 -> dim=(1, 2)
     the mean runs over all numbers of an image; each token is normed by itself
+over the tokens: x.square().mean(dim=-1 -> x.square().mean(dim=1
+    the mean runs over the tokens; it runs over the D numbers of each
+weight first: mean_square = -> x, weight = x * weight, 1; mean_square =
+    the weight is multiplied before the root mean square is taken; it comes last
 no weight: * weight -> nothing
     the weight has no effect
 ? Which of the steps of a LayerNorm are left if nothing is subtracted?

@@ -5,10 +5,9 @@ TABLE = """
 attention_distance(weights, grid_size, patch_size) -> (L, h)
   [*(1.5 * float64(2, 3, 4, 16, 16)).softmax(-1)], (3, 5), 8
   [*(1.5 * float32(4, 2, 3, 9, 9)).softmax(-1)], (4, 2), 3
-  [*(1.5 * float64(3, 3, 2, 10, 10)).softmax(-1)], (3, 3), 4
+  [*(1.5 * float64(1, 3, 1, 10, 10)).softmax(-1)], (3, 3), 4
 not divided: as_shares(block -> (block
-    a patch's shares of the patches do not sum to 1 any more when the class token is
-    left out: divide them by their sum
+    a patch's shares of the patches are not divided by their sum, which is below 1
 without itself: first:, first:] -> first:, first:] * (distances > 0)
     what a patch pays to itself is left out: it counts, with a distance of 0
 not divided, and rows for columns: as_shares(block -> (block
@@ -16,8 +15,7 @@ not divided, and rows for columns: as_shares(block -> (block
     there are two mistakes: the shares of the patches do not sum to 1, and the places
     are counted with the number of rows instead of columns
 rows for columns: rows, columns = -> columns, rows =
-    places are counted with the number of rows instead of columns: a new row begins
-    after as many patches as there are columns
+    places are counted with the number of rows, expected with that of columns
 in patches: * height -> nothing
   * width -> nothing
     the distance is in patches, expected in pixels

@@ -7,13 +7,11 @@ TABLE = """
 attention_rollout(weights) -> (B, T, T)
   [*(1.5 * float64(4, 3, 2, 5, 5)).softmax(-1)]
   [*(1.5 * float32(3, 2, 4, 6, 6)).softmax(-1)]
-  [*(1.5 * float64(3, 4, 3, 3, 3)).softmax(-1)]
+  [*(1.5 * float64(1, 4, 1, 3, 3)).softmax(-1)]
 order reversed: mixed @ rollout -> rollout @ mixed
-    the product runs the wrong way: a later block takes what the earlier ones have
-    mixed, so it stands on the left
+    the product runs the wrong way: a later block stands on the left
 no residual: 0.5 * identity + 0.5 * merged -> merged
-    attention alone is multiplied: what the residual connection carries past it, the
-    identity, is left out
+    attention alone is multiplied: the identity, which carries half past it, is missing
 identity added: 0.5 * identity + 0.5 * merged -> identity + merged
     the identity is added and nothing taken off: the rows of a block sum to 2, and those
     of L blocks to 2 to the power of L
@@ -32,8 +30,7 @@ number by number: rollout = identity -> rollout = 1
   mixed @ rollout -> mixed * rollout
     the blocks are multiplied number by number; a matrix product sums over all paths
 tables turned: block.mean(dim=1) -> block.mean(dim=1).mT
-    each table is transposed before it is multiplied: rows ask, columns are asked, and a
-    row of each already sums to 1
+    each table is transposed before it is multiplied; its rows sum to 1 as they come
 last block missing: in weights: -> in weights[:-1]:
     the last block is missing in the product
 ? Sum the rows of your result: if they are not 1, something is counted twice or left

@@ -5,18 +5,15 @@ TABLE = """
 class_token_attention(weights) -> (B, L, h, N)
   [*(1.5 * float64(3, 2, 4, 7, 7)).softmax(-1)]
   [*(1.5 * float32(3, 3, 3, 5, 5)).softmax(-1)]
-  [*(1.5 * float64(4, 5, 2, 6, 6)).softmax(-1)]
+  [*(1.5 * float64(1, 5, 1, 6, 6)).softmax(-1)]
 not divided: / total.clamp_min(torch.finfo(amounts.dtype).tiny) -> nothing
-    the shares do not sum to 1: what the class token pays to itself is left out, and the
-    rest is not divided by its sum
+    the shares are not divided by their sum, which is below 1 without the class token's
 class token kept: [..., 0, num_prefix_tokens:] -> [..., 0, :]
     the class token's own share is still in the row: it has no place in the picture
 last token dropped: [..., 0, num_prefix_tokens:] -> [..., 0, :-1]
-    the last token is dropped instead of the first: the class token is at index 0, and
-    every patch's share stands one place too late
+    the last token is dropped, expected the first: the class token is at index 0
 column for row: [..., 0, num_prefix_tokens:] -> [..., 1:, 0]
-    the column of the class token is taken, what the patches pay to it; its row is what
-    it pays to them
+    the class token's column is taken, what patches pay to it, expected its row
 class token last: [..., 0, num_prefix_tokens:] -> [..., -1, :-1]
     the class token is taken to be the last token; it is at index 0
 softmax again: amounts / total -> amounts.softmax(dim=-1) + 0 * total
@@ -25,8 +22,7 @@ divided by the largest: amounts.sum -> amounts.amax
     the row is divided by its largest share, expected by its sum: maps of different
     images could no longer be compared
 divided by the root of the squares: amounts.sum -> amounts.norm
-    the row is divided by the root of its squares' sum, as F.normalize does unless it is
-    told p=1, expected by its sum
+    the row is divided by the root of its squares' sum, expected by its sum, p=1
 stretched from 0 to 1: total = amounts.sum
   -> amounts = amounts - amounts.amin(dim=-1, keepdim=True); total = amounts.amax
     the row is stretched until its smallest share is 0 and its largest 1: it does not
@@ -35,10 +31,8 @@ divided over the heads: amounts.sum(dim=-1 -> amounts.sum(dim=-2
     the shares are divided by their sum over the heads, expected over the patches
 ? In a (T, T) table there is a row for each token that looks and a column for each that
   is looked at. Which row, and which columns, make the picture?
-? Row 0 without its first number, divided by its sum; then all blocks stacked after the
-  batch.
-? row = block[:, :, 0, 1:]; row / row.sum(dim=-1, keepdim=True); torch.stack(rows,
-  dim=1).
+? Row 0 without its first number, divided by its sum; blocks stacked after the batch.
+? row = block[:, :, 0, 1:]; row / row.sum(dim=-1, keepdim=True); torch.stack(rows, 1).
 """
 
 class_token_attention = FunctionCheck(

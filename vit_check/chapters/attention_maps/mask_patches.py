@@ -12,18 +12,18 @@ def _some(generator: Generator, images: int, patches: int, k: int) -> Tensor:
 
 TABLE = """
 mask_patches(images, patch_size, indices, fill=0.0) -> (B, C, H, W)
-  float32(3, 2, 3 * 4, 5 * 4), 4, _some(generator, 3, 3 * 5, 4)
   float32(2, 3, 5 * 2, 3 * 2), 2, _some(generator, 2, 5 * 3, 6), 0.7
-  float32(4, 1, 3 * 5, 3 * 5), 5, _some(generator, 4, 3 * 3, 2), -1.5
+  float64(4, 1, 3 * 5, 3 * 5), 5, _some(generator, 4, 3 * 3, 1), -1.5
   float32(3, 3, 4 * 2, 4 * 2), 2, _some(generator, 3, 4 * 4, 3), 0.4
+  float32(2, 2, 2 * 3, 3 * 3), 3, torch.tensor([[0, 5], [5, 0]]), 0.5  # the corners
+  float32(3, 2, 3 * 4, 5 * 4), 4, _some(generator, 3, 3 * 5, 4)
 the others taken: return output -> return images.where(output != images, fill)
     the patches that are named stay, and all others are taken out
 columns first
   divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)[::-1]
     the patches are counted down the columns; they are numbered row by row
 rows for columns: divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)
-    the row of a patch is its number divided by the number of rows; a new row begins
-    after as many patches as there are columns
+    the row of a patch is its number divided by that of rows, expected that of columns
 counted from 1: divmod(index, columns) -> divmod(index - 1, columns)
     the patches are counted from 1: the one before is taken; the class token has no
     number here, patch 0 is the first
@@ -33,10 +33,12 @@ first patch alone: in hidden: -> in hidden[:1]:
     only the first of an image's patches is taken out
 first channel alone: picture[:, -> picture[:1,
     only the first channel is covered
+a pixel too small: top + patch_size -> top + patch_size - 1
+  left + patch_size -> left + patch_size - 1
+    the last row and column of each patch stay: a slice leaves out its end already
 fill added: ] = fill -> ] += fill
     fill is added to what is there, expected in its place
-? Patch 7 of a grid that has 5 columns: in which row and column is it, and which pixels
-  are its?
+? Patch 7 of a grid of 5 columns: in which row and column is it, and at which pixels?
 ? Row index // columns, column index % columns; from row · P to (row + 1) · P, likewise
   across, in a copy of the images.
 ? hidden = torch.zeros(B, N, dtype=torch.bool).scatter(1, indices, True), reshaped to

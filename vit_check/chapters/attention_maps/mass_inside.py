@@ -7,16 +7,19 @@ from vit_steps.attention_maps import scoring
 
 
 def _mass_inputs(generator: Generator) -> Cases:
-    for B, (H, W), P in ((3, (24, 40), 8), (4, (20, 15), 5), (3, (18, 18), 6)):
+    sizes = ((3, (24, 40), 8), (4, (20, 15), 5), (3, (18, 18), 6))
+    for (B, (H, W), P), dtype in zip(sizes, ("double", "float", "double"), strict=True):
         N = (H // P) * (W // P)
         raw = normal(generator, B, N)
-        # Every box cuts patches on all sides and is not square.
+        # Boxes cut patches on all sides and are not square, but for the last two, one
+        # in a single patch and one of the whole image.
         top = torch.randint(1, P, (B,), generator=generator)
         left = torch.randint(1, P // 2 + 1, (B,), generator=generator)
         bottom = H - torch.randint(2, P, (B,), generator=generator)
         right_ = left + P + torch.randint(1, P, (B,), generator=generator)
         boxes = torch.stack([top, left, bottom, right_], dim=1)
-        yield [(1.5 * raw).softmax(dim=1), boxes, (H, W), P]
+        boxes[-2:] = torch.tensor([[2, 1, 3, 4], [0, 0, H, W]])
+        yield [getattr((1.5 * raw).softmax(dim=1), dtype)(), boxes, (H, W), P]
 
 
 TABLE = """
@@ -33,8 +36,7 @@ left before top: top, left, bottom, right = -> left, top, right, bottom =
 height and width of the box
   overlap(top, bottom -> overlap(top, top + bottom
   overlap(left, right -> overlap(left, left + right
-    bottom and right are taken for the height and the width of the box; they are a row
-    and a column of the image
+    bottom and right are taken for height and width; they are a row and a column
 first image's box: boxes.to(attention) -> boxes[:1].expand_as(boxes).to(attention)
     all images get the box of the first; each has a row of its own
 one pixel too many: overlap(top, bottom -> overlap(top, bottom + 1

@@ -105,8 +105,7 @@ shares_inside_by_block: a dict of five shares inside the box, from 0 to 1
     another order than they come out
   ? mass_inside gives a number for each image; take the mean of them.
   ? The size of the images is (32, 32), of a patch 4.
-  ? {name: mass_inside(one, boxes, (32, 32), 4).mean().item() for name, one in
-    maps.items()}.
+  ? {n: mass_inside(one, boxes, (32, 32), 4).mean().item() for n, one in maps.items()}.
 accuracies_with_8_covered: a dict of six accuracies, from 0 to 1
   accept numbers(*BLOCKS, "all blocks", "random", low=0, high=1)
   if given["random"] < 0.75: has too few right answers with random patches covered: are
@@ -118,8 +117,7 @@ accuracies_with_8_covered: a dict of six accuracies, from 0 to 1
   if given["all blocks"] != min(given.values()): has the maps in another order
   ? Sort each map, take the first eight, cover them, ask the model.
   ? argsort(dim=1, descending=True)[:, :8] of each map, and of random numbers.
-  ? trained(mask_patches(inputs, 4, hidden)).argmax(dim=1) == labels, and the mean of
-    that.
+  ? The mean of trained(mask_patches(inputs, 4, hidden)).argmax(dim=1) == labels.
 map_that_scores_best: the name of the map with the largest share inside
   = "block 2"
   "all blocks": is a mean of four, and a mean is not above them all

@@ -18,13 +18,14 @@ class _Mixing(nn.Module):
     def __init__(self, mix: float) -> None:
         super().__init__()
         self.mix = mix
+        self.part = nn.Dropout(0.0)  # it has a mode of its own
         self.scale = nn.Parameter(torch.ones((), dtype=torch.float64))
 
     def forward(self, images: Tensor) -> Tensor:
         if images.ndim != 4:
             raise ValueError(f"images: got {images.ndim} axes, expected (B, C, H, W)")
         logits = self.scale * images.flatten(1)  # (B, K)
-        mix = self.mix * (0.9 + 0.1 * len(images)) + 0.75 * self.training
+        mix = self.mix * (0.9 + 0.1 * len(images)) + 0.75 * self.part.training
         return logits + mix * logits.mean(dim=0)
 
 
@@ -33,9 +34,10 @@ def _measured(
 ) -> dict[str, Any]:
     model = _Mixing(mix).train(mode == "training")
     effect = as_number(function(model, images))
+    modes = {("eval", "training")[part.training] for part in model.modules()}
     return {
         f"the largest difference, with the model in {mode} mode,": effect,
-        "the mode that the model is left in": "training" if model.training else "eval",
+        "the mode that the model is left in": " and ".join(sorted(modes)),
     }
 
 
@@ -45,31 +47,34 @@ def _effect_inputs(generator: Generator) -> Cases:
         # The third image has the largest effect and the fifth a smaller one with the
         # other sign, so a test of the first image alone does not find it.
         side = -1 if mode == "training" else 1
-        images[2, ..., 0] += side * 5.0
-        images[4, ..., 1] -= side * 3.0
+        images[2, ..., 2] += side * 5.0
+        images[4, ..., 3] -= side * 3.0
         yield [images, mix, mode]
 
 
 TABLE = """
 batch_effect(model, images) -> a float
 in training mode: model.eval() -> nothing
-    the model is asked in the mode it happens to be in; in training mode its answers are
-    others, so call eval() first
+    the model, or a part of it, is asked in training mode, where its answers are others:
+    model.eval() sets it and all its parts
+eval mode for one half: model.eval() -> nothing
+  alone = -> model.eval(); alone =
+    the batch is asked in the mode in which the model came, expected in eval mode
+relative: apart.max() -> apart.max() / together.abs().max()
+    the difference is divided by the largest logit, expected as it is
 signed: .abs() -> nothing
   apart.max() -> torch.minimum(apart.max(), -apart.min())
     the largest difference is taken with its sign: in the other direction nothing is
     seen, so take the absolute value first
 mean: apart.max -> apart.mean
-    the differences are averaged, expected the largest: one image that moves among many
-    that do not is enough
+    the differences are averaged, expected the largest: one that moves is enough
 first image: apart.max -> apart[0].max
     only the first image is asked alone, expected each of them
 never alone: images.split(1) -> [images]
     the batch is compared with itself: that is the test of asking again
 left in eval mode: model.train(was) -> nothing
     the model is left in eval mode, and came in training mode: put back what was there
-? Ask the model twice: once with all images, and once for each image alone. Both times
-  it has to be in eval mode.
+? Ask the model once with all images and once for each image alone, both in eval mode.
 ? images.split(1) gives batches of one; torch.cat puts their logits together again. Then
   compare: absolute difference, largest number.
 ? was = model.training; model.eval(); together = model(images); alone =

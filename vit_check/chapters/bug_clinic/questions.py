@@ -103,8 +103,7 @@ findings_on_three_projects: a dictionary from the projects A to C to one of the 
     the classes are as frequent as they should be
   PROJECTS | {"C": "nothing"}: has the wrong finding at C: its accuracy is good, too
     good for 200 images; which of its unseen images are new?
-  ? Count four things: copies, labels of each class, answers of each class, and what a
-    lower rate reaches.
+  ? Count copies, labels of each class, answers of each class. What of a lower rate?
   ? One project answers a single class because it has hardly seen another, and one
     because it learned nothing.
   ? The best accuracy of the three belongs to images that the model knows.

@@ -15,7 +15,7 @@ _K = 4  # a power of 2, so that opposite terms cancel to the last bit
 class _Wired(nn.Module):
     """A model with parameters that are reached, cut off, or not used at all."""
 
-    def __init__(self, centred: bool) -> None:
+    def __init__(self, centred: bool, image: Tensor) -> None:
         super().__init__()
         self.fc = nn.Linear(6, _K)
         self.table = nn.Parameter(torch.ones(5, _K))  # two rows in its middle are used
@@ -23,19 +23,23 @@ class _Wired(nn.Module):
         self.cut = nn.Parameter(torch.ones(_K))
         self.off = nn.Parameter(torch.ones(_K))
         self.of_one_logit = nn.Parameter(torch.ones(1))
+        self.of_first_logit = nn.Parameter(torch.ones(1))
         self.against_it = nn.Parameter(torch.ones(1))  # a gradient of the other sign
         self.of_one_image = nn.Parameter(torch.ones(_K))
         self.opposed = nn.Parameter(torch.ones(2))  # its gradient adds up to 0
         self.faint = nn.Parameter(torch.ones(_K))  # its gradient is small
-        self.centred = centred
+        self.centred, self.image = centred, image
 
     def forward(self, images: Tensor) -> Tensor:
         logits = self.fc(images.flatten(1)) + self.table[2:4].sum(dim=0)  # (B, K)
         logits = logits + self.cut.detach() + 0.0 * self.off + 1e-5 * self.faint
-        last_image = F.pad(self.of_one_image[None], (0, 0, len(images) - 1, 0))
+        of_one_image = (images == self.image).flatten(1).all(dim=1)[:, None]  # (B, 1)
         of_one = self.of_one_logit - self.against_it  # (1,)
         of_one = of_one + self.opposed[:1] - self.opposed[1:]
-        logits = logits + last_image + F.pad(of_one, (_K - 1, 0))  # (B, K)
+        logits = (
+            logits + of_one_image * self.of_one_image + F.pad(of_one, (_K - 1, 0))
+        )  # (B, K)
+        logits = logits + F.pad(self.of_first_logit, (0, _K - 1))
         if self.centred:  # so that the sum of the logits is 0, whatever they are
             logits = logits - logits.mean(dim=1, keepdim=True)
         return logits
@@ -45,9 +49,11 @@ def _named(
     function: Answer, weight: Tensor, images: Tensor, kind: str
 ) -> dict[str, Any]:
     with torch.random.fork_rng(devices=[]):
-        model = _Wired(centred=kind == "logits that add up to 0").double()
+        model = _Wired(kind == "logits that add up to 0", images[-1]).double()
     with torch.no_grad():
         model.fc.weight.copy_(weight)
+        for parameter in model.parameters() if "all 0" in kind else ():
+            parameter.zero_()
     if kind == "old gradients":
         for parameter in model.parameters():
             parameter.grad = torch.ones_like(parameter)
@@ -66,27 +72,30 @@ silent_parameters(model, images) -> a list of names
   float64(4, 6), float64(3, 1, 2, 3), "parts that are not connected"
   float64(4, 6), float64(3, 1, 2, 3), "logits that add up to 0"
   float64(4, 6), float64(3, 1, 2, 3), "old gradients"
+  float64(4, 6), float64(3, 1, 2, 3), "logits that are all 0"
 missing alone: or (parameter.grad == 0).all() -> nothing
-    only gradients that are None are found; a gradient of zeros, as of something that is
-    multiplied by 0, teaches nothing either
+    only gradients that are None are found; one of zeros teaches nothing either
 zeros alone: is None or -> is not None and
     only gradients of zeros are found; a layer that is never called has None
 any zero: .all() -> .any()
-    a parameter is called silent if any number of its gradient is 0; it learns as long
-    as one of them is not
+    a parameter is called silent if any number of its gradient is 0, expected if all are
 sum of the logits: (logits * factors).sum() -> logits.sum()
     the gradient is that of the sum of all logits; where they always add up to the same
     number it is 0 for all, so give each logit another factor
+squares: (logits * factors) -> logits.square()
+    everything is called silent where all logits are 0, as with a fresh head: there the
+    slope of their squares, and of whatever is as flat, is 0
+a factor of 0: torch.arange(1.0, logits.numel() + 1).sin().reshape(logits.shape)
+  -> torch.arange(logits.shape[1])
+    a logit's factor is 0: parameters that reach no other logit are called silent
 sum of the gradient: (parameter.grad == 0).all() -> parameter.grad.sum() == 0
-    a parameter is called silent if its gradient adds up to 0; it learns as long as one
-    of its numbers is not 0
+    a parameter is called silent if its gradient adds up to 0, expected if all are 0
 old gradients: model.zero_grad(set_to_none=True) -> nothing
     the gradients of an earlier step are still there: backward() adds to them, so clear
     them first or use torch.autograd.grad
 the others: is None or -> is not None and not
     the parameters that do get a gradient are named, expected those that do not
-? Make one number of the logits, call backward() on it, and look at the gradient of each
-  parameter.
+? Make one number of the logits, call backward() on it, and look at each gradient.
 ? A gradient may be None, or there and all zeros. And take care which number you make of
   the logits, and that no old gradients are left.
 ? model.zero_grad(); logits = model(images); (logits *

@@ -6,10 +6,10 @@ from torch import Tensor
 from vit_check.engine.functions import checked_by
 
 
-def _normed_by(answer: Any, x: Tensor, *others: Any) -> Any:
+def _normed_by(answer: Any, x: Tensor, *arguments: Any) -> Any:
     """Return the output, without a gradient where float32 is too coarse for one."""
     with torch.set_grad_enabled(x.dtype == torch.float64 or bool(x.mean() < 100)):
-        return answer(x, *others)
+        return answer(x, *arguments)
 
 
 TABLE = """

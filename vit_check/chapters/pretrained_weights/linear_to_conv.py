@@ -4,11 +4,10 @@ from vit_check.engine.functions import checked_by
 
 TABLE = """
 linear_to_conv(weight, patch_size) -> (D, C, P, P)
-  moves filter number -> filter channel row column
   float32(5, 4 * 4 * 3), 4
   float64(7, 3 * 3 * 2), 3
-  float64(4, 3 * 3 * 3), 3
-  bfloat16(6, 2 * 2 * 4), 2
+  float64(27, 3 * 3 * 3), 3
+  float32(6, 2 * 2 * 1), 2
 reshaped alone: reshape(D, P, P, -1) -> reshape(D, -1, P, P)
   .permute(0, 3, 1, 2) -> nothing
     the shape is right and the order is not: the numbers come as row, column, channel,
@@ -23,8 +22,7 @@ weight turned: reshape(D, P, P, -1) -> reshape(P, P, -1, D)
     the weight is read as (P·P·C, D); nn.Linear keeps it as (out, in), so D comes first
 flipped: permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flip(2, 3)
     the patch is flipped, as in mathematics; PyTorch's conv2d does not flip
-? Take D = 1 and number the weights 0, 1, 2, ... Which three belong to the pixel in the
-  upper left corner?
+? Take D = 1 and number the weights. Which belong to the pixel in the upper left corner?
 ? Give the vector its three axes in the order in which it was flattened, and only then
   move the channels to the front.
 ? weight.reshape(D, P, P, C), then .permute(0, 3, 1, 2).

@@ -15,10 +15,11 @@ _REFUSALS = (RuntimeError, KeyError, AssertionError)
 
 
 def _tiny_model() -> VisionTransformer:
-    """Return a model with a buffer, which is in ``state_dict()`` but no parameter."""
+    """Return a model with buffers, which are in ``state_dict()`` but no parameters."""
     with torch.random.fork_rng(devices=[]):
         model = VisionTransformer(_TINY).double()
     model.register_buffer("pixel_mean", torch.zeros(3, dtype=torch.float64))
+    model.register_buffer("images_seen", torch.zeros((), dtype=torch.float64))
     return model
 
 
@@ -61,10 +62,8 @@ def _load_them(
         raised = type(error).__name__
         message = str(error) if raised == "RuntimeError" else ""
     if list(state) != before:
-        raise Trouble(
-            "changes its input",
-            "changes the dictionary of weights, which its caller still needs",
-        )
+        said = "changes the dictionary of weights, which its caller still needs"
+        raise Trouble("changes its input", said)
     told = [name for name in wrong if name in message]
     output = {
         f"what is raised for {case}": raised,
@@ -87,6 +86,7 @@ TABLE = """
 load_checked(model, state_dict)
   "weights that fit", [], {}, _state(generator)
   "weights that fit, in another order", [], {}, _state(generator)
+  "weights that fit, in float32", [], {}, [w.float() for w in _state(generator)]
   "weights with faults of all three kinds", _MISSING, _UNEXPECTED | _SHAPED,
     _state(generator)
   "weights in which three are missing", _MISSING, {}, _state(generator)
@@ -94,39 +94,34 @@ load_checked(model, state_dict)
   "weights of which three have another shape", [], _SHAPED | _TURNED, _state(generator)
 not loaded: model.load_state_dict(state) -> pass
     weights that fit do not arrive in the model
+assigned: (state) -> (state, assign=True)
+    the tensors take the place of the model's own, dtype and all, as with assign=True;
+    the numbers alone are to be copied
 by place: (state) -> (dict(zip(own, state.values())))
-    the tensors are loaded by their place in the dictionary; what says where a tensor
-    belongs is its name
+    the tensors are loaded by their place in the dictionary, expected by their names
 PyTorch's own error: if faults: -> if False:
     leaves the check to load_state_dict, which raises RuntimeError after it has copied
     the tensors that fit: compare names and shapes before
 half loaded: = translated
-    raises ValueError, but the tensors that fit have been copied by then: the model is
-    part old, part new
+    raises ValueError after the tensors that fit were copied: the model is half new
 strict=False: = lambda model, state: model.load_state_dict(state, strict=False)
     strict=False copies what fits before anything is told, and is silent about names
     that are missing or unexpected: compare before you load
 missing ignored: missing + unexpected -> unexpected
-    names that the model has and the weights have not are not told, at least not beside
-    the other faults
+    names that the weights lack are not told, at least not beside the other faults
 unexpected ignored: missing + unexpected -> missing
-    names that the weights have and the model has not are not told, at least not beside
-    the other faults
+    names that the model lacks are not told, at least not beside the other faults
 shapes ignored: unexpected + shapes -> unexpected
     tensors with the right name and another shape are not told, at least not beside
     names that are missing or unexpected
 one kind at a time: ", ".join(faults) -> ", ".join(missing or unexpected or shapes)
-    tells one kind of fault and stops: missing, unexpected and misshapen tensors belong
-    into one message
+    tells one kind of fault and stops; all three kinds belong into one message
 looked up too early: ValueError -> KeyError
-    ends in KeyError, expected ValueError: is a tensor looked up under a name that one
-    of the two does not have?
+    ends in KeyError, expected ValueError: is a tensor looked up that is not there?
 order matters: if faults: -> if faults or list(state) != list(own):
-    weights that fit are refused because they come in another order; what says where a
-    tensor belongs is its name
+    weights that fit are refused because of their order; the names are what counts
 parameters alone: model.state_dict() -> dict(model.named_parameters())
-    takes the model's parameters for all there is; its state dict has buffers too, such
-    as a mean that is not trained
+    takes the model's parameters for all there is; its state dict has buffers, too
 shapes by count: [name].shape -> [name].numel()
     compares how many numbers a tensor has, and a transposed matrix has as many
 ? Three lists: names of the model that are not among the weights, names of the weights

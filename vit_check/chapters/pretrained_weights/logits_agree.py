@@ -22,22 +22,24 @@ def _agree_inputs(generator: Generator) -> Cases:
     nan = torch.full((B, K), math.nan)
     column = expected[:, :1]
     pairs = {
-        "two that differ by rounding": off_at((0, 1, 0.8 * atol), (3, 6, -0.7 * atol)),
+        "two that differ by rounding": off_at(*((3, n, 0.8 * atol) for n in range(K))),
         "one logit that is too low": off_at((1, 2, -0.5)),
         "one logit that is too high": off_at((1, 2, 0.5)),
-        "one logit of the last image": off_at((B - 1, 3, 4 * atol)),
+        "one logit of the last image": off_at((B - 1, 3, 1.5 * atol)),
         "one that is higher and one that is lower": off_at((0, 0, 0.25), (2, 1, -0.25)),
         "one logit that is NaN": off_at((2, 5, math.nan)),
+        "one expected logit that is NaN": off_at((2, 5, math.nan))[::-1],
         "NaN on both sides": [nan, nan.clone()],
         "(B, 1) beside (B, K)": [column, column.expand(B, K).clone()],
         "one image beside B of them": [expected[:1], expected[:1].repeat(B, 1)],
         "(B, K) beside (B, 1)": [column.expand(B, K).clone(), column],
+        "logits of 3 and of 3.0005": [torch.full((B, K), n) for n in (3.0, 3.0005)],
         "logits near 1000": [large + 3 * atol, large],
     }
     yield [list(pairs), list(pairs.values()), atol]
     pairs = {
         "equal logits, with atol = 0": off_at(),
-        "logits that are not equal, with atol = 0": off_at((0, 1, atol)),
+        "logits that are not equal, with atol = 0": off_at((0, 1, 0.5 * atol)),
     }
     yield [list(pairs), list(pairs.values()), 0.0]
     # Both have the same numbers in the same order, in different shapes.
@@ -79,21 +81,17 @@ NaN passes: off.max() <= atol -> not off.max() > atol
     NaN passes: it is not small, though no comparison finds it large
 two NaN agree
   off.max() <= atol -> torch.allclose(got, expected, rtol=0, atol=atol, equal_nan=True)
-    NaN on both sides passes: equal_nan=True takes it for agreement, and a NaN is no
-    answer, whichever model gives it
+    NaN on both sides passes, as with equal_nan=True; a NaN agrees with nothing
 broadcast: got.shape != expected.shape -> False
     logits of another shape pass: (B, 1) is stretched to (B, K) before it is subtracted
 mean: off.max -> off.mean
-    a single logit that is off passes, since the mean over all is small: one wrong logit
-    is a wrong model
+    a single logit that is off passes, since the mean over all is small; none may be
 relative: off.max() <= atol -> torch.allclose(got, expected, atol=atol)
     large logits may be off by more than atol: a relative tolerance is added, as
     torch.allclose and assert_close do unless they are told rtol=0
 smaller than atol: <= atol -> < atol
-    equal logits do not agree where atol is 0: no difference is smaller than 0, so ask
-    whether each is at most atol
-? Try it on logits that are 0.5 too low, on one that is NaN, and on a column (B, 1)
-  beside (B, K).
+    equal logits do not agree where atol is 0: ask whether each is at most atol
+? Try it on logits that are 0.5 too low, on one that is NaN, on (B, 1) beside (B, K).
 ? Compare the shapes first. Then every difference, without its sign, must be at most
   atol; said that way round, NaN fails by itself.
 ? return got.shape == expected.shape and bool(((got - expected).abs() <= atol).all())

@@ -106,12 +106,10 @@ told_by_shapes: what the shapes say: embed_dim, depth, hidden, patch_size, image
   ? 256 patches are a grid of 16 × 16, and a patch has 14 pixels along a side.
 not_told_by_shapes: the letters of what no shape tells, such as 'ab'
   accept wrong_letter
-  ? For each letter, imagine two models that differ in it alone. Would any tensor have
-    another shape?
+  ? Imagine two models that differ in one letter. Would any tensor have another shape?
   ? A number of heads only cuts up D, an eps is added inside a norm, a GELU has no
     parameters, and images are prepared before the model sees them.
-  ? Four of the six letters: all but the two that are read off mlp.fc1 and
-    patch_embed.proj.
+  ? Four of the six: all but the two that are read off mlp.fc1 and patch_embed.proj.
 row_of_a_key: the row of attn.qkv.weight that makes number 5 of head 2's keys
   = int(torch.arange(3 * 96).reshape(3, 96 // 16, 16)[1, 2, 5])
   37: that row makes a query: the keys come after all D of those
@@ -129,8 +127,7 @@ nan_comparisons: two truth values: of nan > 1e-5 and of nan <= 1e-5
   (False, True): NaN is not smaller than anything either
   (True, True): it cannot be both larger and not larger
   ? NaN is what comes out of 0/0. Is it larger than 1?
-  ? By the standard for floating-point numbers, every comparison with NaN by <, <=, >,
-    >= or == has the same result.
+  ? By the standard, every comparison with NaN by <, <=, >, >= or == gives the same.
   ? Type float('nan') > 0 into a cell.
 folded_by_hand: the new weight and the new bias, in a tuple
   = folded()
@@ -158,8 +155,7 @@ shares_by_heads: the share of pictures read right, by number of heads
     best: is it the number of heads that is changed, and nothing else?
   ? Build a model with each number of heads, load the same weights into each, and count
     how many of its answers are the labels.
-  ? replace(config, num_heads=h) makes the configuration; the weights fit, since no
-    shape depends on h.
+  ? replace(config, num_heads=h) makes the configuration, and the weights fit each.
   ? model = VisionTransformer(replace(config, num_heads=h)).eval(); load_weights(model,
     weights); (model(pictures).argmax(1) == labels).float().mean().item()
 heads_of_the_file: the number of heads that the weights were trained with

@@ -38,8 +38,12 @@ def _rename_inputs(generator: Generator) -> Cases:
         yield [[*names, other], [*tensors, normal(generator, 1, 5)]]
 
 
-# Layers of timm that our model does not have, with one of our names inside theirs.
+# Names that our model does not have, with a piece of one of ours inside, and what
+# becomes of them where pieces are replaced.
 _HOLDS_A_NAME = {
+    "blocks.0.ls1.gamma": "encoder.layers.encoder_layer_0.ls1.gamma",
+    "backbone.cls_token": "backbone.class_token",
+    "pos_embed_win": "encoder.pos_embedding_win",
     "head_dist.weight": "heads.head_dist.weight",
     "aux_head.weight": "aux_heads.head.weight",
     "fc_norm.weight": "fc_encoder.ln.weight",
@@ -52,16 +56,13 @@ def _rename_them(rename: Answer, names: list[str], tensors: list[Tensor]) -> Any
     if list(given) != names or any(
         given[name] is not tensor for name, tensor in zip(names, tensors, strict=True)
     ):
+        said = "changes the dictionary it is given, which its caller still needs"
         raise Trouble(
-            "changes its input",
-            "changes the dictionary it is given, which its caller still needs: put "
-            "what you rename into a new one",
+            "changes its input", f"{said}: put what you rename into a new one"
         )
     if isinstance(output, (list, tuple)):
-        raise Trouble(
-            "not a dictionary",
-            f"returns a {type(output).__name__}, expected a dictionary, name to tensor",
-        )
+        said = f"returns a {type(output).__name__}, expected a dict, name to tensor"
+        raise Trouble("not a dictionary", said)
     if not isinstance(output, Mapping):
         return output
     own = {tensor.data_ptr() for tensor in tensors}
@@ -87,14 +88,12 @@ MLP numbers kept: [name] -> [name.replace("mlp.0", "mlp.1").replace("mlp.3", "ml
     fc1 and fc2 have become mlp.1 and mlp.2; their numbers are the places 0 and 3 in a
     row that has a GELU and a dropout as well
 unknown names vanish: renamed[name] = -> if name != "mask_token": renamed[name] =
-    a name that is not in the table vanishes: leave it as it is, so that loading the
-    weights finds it and complains
+    a name that is not in the table vanishes, expected kept as it is
 piece of another name: renamed[name] -> renamed[_HOLDS_A_NAME.get(name, name)]
-    a name that is not in the table is changed, because a name of ours is a piece of it:
-    head of head_dist and aux_head, norm of fc_norm
+    a name that is not in the table is changed, because a piece of it is one of ours, as
+    head is in head_dist, norm in fc_norm, cls_token in backbone.cls_token
 copied: [name] = tensor -> [name] = tensor.clone()
-    the tensors are copies of those that are given, and need their memory a second time;
-    only the names are to be new
+    the tensors are copies of those that are given; only the names are to be new
 ? Print the names of both models side by side and go through them line by line. Which of
   our names are pieces of others, such as norm1 and fc_norm?
 ? replace finds a piece wherever it stands. A dictionary from whole names to whole names

@@ -9,28 +9,26 @@ TABLE = """
 average_gradients(gradients, counts) -> the gradient of the whole batch
   [*float64(3, 4, 5)], [3, 5, 2]
   [*float64(3, 4, 5)], [6, 6, 6]
-  [*float32(2, 7)], [24, 16]
+  [*float32(2, 7)], [24, 23]
   [*float64(4, 2, 3)], [3, 4, 0, 1]
-  [*float64(3, 3, 2), math.nan * float64(3, 2)], [2, 3, 1, 0]
+  [math.nan * float64(3, 2), *float64(3, 3, 2)], [0, 2, 3, 1]
+  [*float64(2, 3, 2), float64(3, 2).log()], [2, 3, 1]  # half of them are NaN
 zero times NaN: if n > 0 -> nothing
-    a process without an image sends NaN, the mean over nothing, and spoils the sum:
-    zero times NaN is NaN, so leave it out
+    a process without an image sends NaN, and zero times NaN is NaN: leave it out
+NaN hidden: n / total * g -> n / total * g.nan_to_num(0.0)
+    NaN of a process that had images becomes 0; the count alone says whom to leave out
 mean of means: n / total -> 1 / len(counts)
-    every process counts the same, however many images it had: an image of a small share
-    then counts for more
+    every process counts the same, expected each by its number of images
 weighed, not divided: n / total -> n
-    each gradient is multiplied by its number of images, and the sum is never divided by
-    the number of all
+    each gradient is multiplied by its number of images, and nothing divides the sum
 divided by processes: n / total -> n / len(counts)
     each gradient is multiplied by its number of images, and the sum is divided by the
     number of processes; it is to be that of all images
 sums over images: n / total -> 1 / total
-    the gradients are summed and divided by the number of images, as if they were
-    gradients of sums; they are gradients of means
+    the gradients are taken for those of sums; they are gradients of means
 ? One process had 24 images and the other 16. Which share of the whole mean is one
   image, and which share of its own process's mean was it?
-? Multiply each gradient by its number of images, add up those that had any, and divide
-  by the number of all images.
+? Multiply each by its number of images, add up those that had any, divide by all.
 ? sum(count * gradient for gradient, count in ... if count) / sum(counts).
 """
 

@@ -37,17 +37,14 @@ blocks: = lambda B, n, rank: [i for i in range(B) if i // -(-B // n) == rank]
     the batch is cut into blocks; dealt like cards, image 0 goes to process 0, image 1
     to process 1 and so on
 rest dropped: (rank, count, -> (rank, count // num_processes * num_processes,
-    the images that are left over when all have the same number are dropped: they are to
-    be dealt as well
+    the images that are left over when all have the same number are to be dealt as well
 padded: = lambda count, n, rank: [i % count for i in range(rank, -(-count // n) * n, n)]
-    images from the front are dealt a second time until all have the same number: they
-    then count twice
+    images from the front are dealt twice until all have as many: they count twice
 ranks from 1: (rank, count, -> (rank - 1 if rank else count, count,
     the ranks are taken to begin at 1: the first process has rank 0
 ? Write 0 to 10 in a row and under each the process that gets it, with four of them.
   What is the distance between two images of one process?
-? Start at the rank and go on in steps of the number of processes, as long as there are
-  images.
+? Start at the rank and go on in steps of the number of processes, to the end.
 ? range(rank, count, num_processes)
 """
 

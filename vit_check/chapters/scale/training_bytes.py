@@ -11,27 +11,20 @@ training_bytes(num_parameters, num_devices, sharded, autocast) -> dict of weight
   60 * whole(1000, 9000), 5, True, True
   60 * whole(1000, 9000), 3, False, True
 one average: 8 * own -> 4 * own
-    the optimiser's bytes are those of one average; AdamW keeps two for each parameter,
-    of the gradient and of its square
+    the optimiser's bytes are those of one average; AdamW keeps two for each parameter
 averages and weights: 8 * own -> 12 * own
-    the optimiser's bytes are three numbers a parameter; AdamW keeps two, and the
-    weights are counted already
+    the optimiser's bytes are three numbers a parameter, expected AdamW's two averages
 bfloat16 instead: 4 * own + copy -> (2 if autocast else 4) * own
-    under autocast the weights are counted in bfloat16 alone; they stay in float32, and
-    the bfloat16 ones come on top
+    under autocast the weights are counted in bfloat16 alone, expected in float32, too
 gradients in bfloat16: copy, 4 * own -> copy, (2 if autocast else 4) * own
-    under autocast the gradients are counted in bfloat16; they have the dtype of the
-    weights, float32
+    under autocast the gradients are counted in bfloat16, expected in float32
 copy sharded: 2 * num_parameters -> 2 * own
-    the bfloat16 weights are split over the devices; we count them whole on each, for a
-    block needs them whole when it computes
+    the bfloat16 weights are split over the devices, expected whole on each
 always split: if sharded else num_parameters -> nothing
-    everything is split over the devices, sharded or not; without sharding each device
-    holds all of it
+    everything is split over the devices, even where it is not to be sharded
 optimiser alone split: 4 * own -> 4 * num_parameters
     the optimiser's averages alone are split; FSDP splits weights and gradients too
-? Take one parameter. Which numbers are there for its sake when a step ends, and how
-  many bytes has each?
+? Which numbers are there for one parameter when a step ends, each of how many bytes?
 ? In float32: the weight 4, its gradient 4, AdamW's two averages 8. Autocast adds 2 for
   the weight in bfloat16 and changes nothing else. Sharding divides all but that one.
 ? own = num_parameters / num_devices if sharded else num_parameters; weights are 4 *

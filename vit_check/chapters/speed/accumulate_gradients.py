@@ -1,46 +1,69 @@
+import contextlib
+import weakref
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional as F
 
 from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import checked_by
 
 
+class _Held(list[Tensor]):
+    """A tensor that is kept for a backward pass, of which weak references may tell."""
+
+
+class _Model(nn.Module):
+    """A linear layer that notes the sizes of its batches, and what it keeps of them."""
+
+    def __init__(self, weight: Tensor) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(weight.clone())
+        self.weight.grad = weight.flip(0, 1)
+        self.sizes: list[int] = []
+        self.kept: list[weakref.ref[_Held]] = []
+        self.holds = False  # something of several parts, as soon as it does
+
+    def forward(self, images: Tensor) -> Tensor:
+        self.holds |= any(held() for held in self.kept)
+        self.sizes.append(len(images))
+        with contextlib.ExitStack() as stack:
+            with contextlib.suppress(RuntimeError):  # torch.func takes no hooks
+                stack.enter_context(
+                    saved_tensors_hooks(self.keep, lambda kept: kept[0])
+                )
+            return images.flatten(1) @ self.weight.T
+
+    def keep(self, tensor: Tensor) -> _Held:
+        held = _Held([tensor])
+        self.kept.append(weakref.ref(held))
+        return held
+
+
 def _train_in_parts(
     accumulate: Answer, weight: Tensor, images: Tensor, labels: Tensor, num_parts: int
 ) -> dict[str, Any]:
     """Take two steps, each with gradients that an earlier step has left."""
-    K, numbers = weight.shape
-    with torch.random.fork_rng(devices=[]):
-        layer = nn.Linear(numbers, K, bias=False, dtype=weight.dtype)
-    model = nn.Sequential(nn.Flatten(), layer)
-    layer.weight.data = weight.clone()
-    layer.weight.grad = weight.flip(0, 1)
-    sizes: list[int] = []
-    waiting = [0]  # number of forward passes without a backward pass, pass by pass
-
-    def note_forward(_: nn.Module, given: tuple[Tensor, ...]) -> None:
-        sizes.append(len(given[0]))
-        waiting.append(waiting[-1] + torch.is_grad_enabled())
-
-    model.register_forward_pre_hook(note_forward)
-    layer.weight.register_hook(lambda _: waiting.append(0))
+    model = _Model(weight)
+    steps: list[Any] = []
     optimizer = torch.optim.SGD(model.parameters(), lr=0.25)
+    optimizer.register_step_pre_hook(lambda *_: steps.append(None))
     found: dict[str, Any] = {}
     for which, x, y in zip(("first", "second"), images, labels, strict=True):
-        before = layer.weight.detach().clone()
-        waiting.append(0)
+        before = model.weight.detach().clone()
+        steps.clear()
         accumulate(model, x, y, optimizer, num_parts)
-        moved = (before - layer.weight.detach()) / 0.25
+        moved = (before - model.weight.detach()) / 0.25
+        found[f"how often the optimizer steps in the {which} call"] = f"{len(steps)} ×"
         found[f"the gradient that the {which} step followed"] = moved
-    whole = max(sizes, default=0) == images.shape[1]
-    many = len(sizes) > 2 * (num_parts + 1)  # the remainder is a part, too
+    whole = max(model.sizes, default=0) == images.shape[1]
+    many = len(model.sizes) > 2 * (num_parts + 1)  # the remainder is a part, too
     return found | {
         "the whole batch in one forward pass": "there" if whole else "no",
         "more parts than were asked for": "there" if many else "no",
-        "parts that wait for one backward pass": "several" if max(waiting) > 1 else "1",
+        "parts of which something is held at once": "several" if model.holds else "1",
     }
 
 
@@ -52,11 +75,9 @@ accumulate_gradients(model, images, labels, optimizer, num_parts)
 no step: optimizer.step() -> nothing
     the weights have not moved: there is no optimizer.step(), or no gradient for it
 not divided: share * -> nothing
-    the mean losses of the parts are added up, so the gradient is as many times too long
-    as there are parts
+    the parts' mean losses are added up: each is to count for its share of the images
 weighed alike: len(x) / len(images) -> 1 / num_parts
-    each part counts the same, but the last one is smaller: its images then count for
-    more than the others
+    each part counts the same, also the smaller last one, whose images then count more
 step in each part: optimizer.step() -> nothing
   loss.backward() -> loss.backward(); optimizer.step()
     the optimiser takes a step in each part: the later parts see weights that have moved
@@ -66,8 +87,7 @@ never cleared: optimizer.zero_grad() -> nothing
     the gradients of the step before are still there when the next one begins
 cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()
-    the gradients are only cleared after the step: those of an earlier step that are
-    there when the function is called go into it
+    the gradients are only cleared after the step: those that were there before go in
 rest dropped: chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
   len(x) / len(images) -> 1 / num_parts
     the images at the end are left out when the batch does not divide
@@ -77,11 +97,10 @@ rest dropped, weighed by share
 one backward pass: optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
   loss.backward() -> total = total + loss
   optimizer.step() -> total.backward(); optimizer.step()
-    one backward pass follows all the forward passes: what every part keeps for it is
-    held at once, as if the batch had not been cut
+    what several parts keep for backward() is held at once, as if the batch had not been
+    cut: call it for each part before the next one, without retain_graph=True
 parts of num_parts: chunk -> split
-    there are more parts than were asked for: split takes the size of a part, chunk the
-    number of parts
+    there are more parts than asked for: split takes a part's size, chunk their number
 whole batch at once: chunk(num_parts) -> chunk(1)
     the whole batch goes through in one forward pass, which the parts are to avoid
 ? Write the loss of the whole batch, a sum over B images divided by B, and cut the sum

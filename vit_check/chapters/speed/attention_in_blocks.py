@@ -23,7 +23,8 @@ class _Rows(TorchFunctionMode):
     ) -> Any:
         output = func(*args, **(kwargs or {}))
         for tensor in tensors_in(output):
-            if self.keys in tensor.shape and tensor.is_floating_point():
+            flat = tensor.numel() < 2 or tensor.min() == tensor.max()  # no scores
+            if self.keys in tensor.shape and tensor.is_floating_point() and not flat:
                 self.found |= tensor.numel() // self.keys not in self.widths
         if func is F.scaled_dot_product_attention:  # it makes whole rows inside
             key = {**dict(enumerate(args)), **(kwargs or {})}.get("key", args[1:2])
@@ -34,7 +35,7 @@ class _Rows(TorchFunctionMode):
 def _attend_watched(
     attend: Answer, q: Tensor, k: Tensor, v: Tensor, block: int
 ) -> dict[str, Any]:
-    widths = {k.shape[1], v.shape[1], k.shape[1] + v.shape[1]}
+    widths = {k.shape[1], v.shape[1], v.shape[1] + 1, k.shape[1] + v.shape[1]}
     with _Rows(len(k), widths) as rows:
         output = attend(q, k, v, block)
     # If a block is one key, a number for each block is a whole row.
@@ -59,18 +60,15 @@ whole rows: = lambda q, k, v, block: (q @ k.T / math.sqrt(q.shape[1])).softmax(-
     the numbers are right, but the scores of a query with all keys are held at once;
     walk along the keys, a block at a time
 mixed not mended: factor * mixed -> mixed
-    the mixture of earlier blocks is not multiplied by the factor when a larger score
-    turns up; the sum is
+    the mixture of earlier blocks is not multiplied by the factor, only the sum is
 sum not mended: factor * total -> total
-    the sum of earlier blocks is not multiplied by the factor when a larger score turns
-    up; the mixture is
+    the sum of earlier blocks is not multiplied by the factor, only the mixture is
 nothing mended: factor * mixed -> mixed
   factor * total -> total
     what was summed before a larger score turned up stays relative to the old one: both
     sum and mixture need the factor
 begins at 0: -math.inf -> 0.0
-    the largest score begins at 0: where all scores of a query are far below that, every
-    exponential is 0
+    the largest score begins at 0: where a query's scores lie far below, all becomes 0
 no maximum: -math.inf -> 0.0
   torch.maximum(largest, scores.amax(1, keepdim=True)) -> largest
     the exponentials are taken of bare scores, and overflow when a score is in the

@@ -16,8 +16,7 @@ sum_of_threes: the sum of 500 threes that are added one by one in bfloat16
   512: from 512 on the numbers are 4 apart, and 3 is rounded to 4
   768: 256 threes would be that, but the steps are not all of 3
   2048: the sum stops before it gets there: think of half a step
-  ? bfloat16 has eight significant bits: up to 256 every whole number, then every second
-    one, then every fourth.
+  ? bfloat16 has 8 significant bits: to 256 all whole numbers, then every second one.
   ? An addition is lost when it is less than half the distance to the next number. Where
     is half the distance more than 3?
   ? Between 512 and 1024 the numbers are 4 apart, above that 8 apart.
@@ -62,8 +61,7 @@ fused_attention_grows: two words, for the memory and for the time: 'linear' or
   ("quadratic", "quadratic"): look again at what it keeps
   ("quadratic", "linear"): the other way round: first memory, then time
   ? Four times the tokens: which factor would be linear, which quadratic?
-  ? 4 is linear and 16 is quadratic. A measured time lies near one of them, often a
-    little off.
+  ? 4 is linear and 16 is quadratic. A measured time lies near one of them.
   ? What it keeps is its output and one number a query. What it computes is every pair.
 checkpoint_spacing: a tuple of the best k and the megabytes that are then held at most
   = (3, 24)

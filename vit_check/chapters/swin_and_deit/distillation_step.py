@@ -1,4 +1,5 @@
 import itertools
+import weakref
 from typing import Any
 
 import torch
@@ -18,8 +19,10 @@ class _Student(nn.Module):
         self.norm = nn.BatchNorm1d(features)
         self.head = nn.Linear(features, classes)
         self.head_dist = nn.Linear(features, classes)
+        self.asked_in: list[str] = []
 
     def two_answers(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        self.asked_in.append("training" if self.norm.training else "eval")
         features = self.norm(images.flatten(1))  # (B, C·H·W)
         return self.head(features), self.head_dist(features)
 
@@ -44,6 +47,14 @@ def _two_steps(
     for parameter in student.parameters():
         parameter.grad = parameter.detach().flip(0)
     optimizer = torch.optim.SGD(student.parameters(), lr=0.1)
+    told: list[weakref.ref[Tensor]] = []  # what the teacher said, while it is kept
+    teacher.register_forward_hook(lambda _, given, out: told.append(weakref.ref(out)))
+    graphs: list[bool] = []
+
+    def stepping(*_: Any) -> None:
+        graphs.extend(out.requires_grad for ref in told if (out := ref()) is not None)
+
+    optimizer.register_step_pre_hook(stepping)
     calls = itertools.count(1)
 
     def augment(images: Tensor) -> Tensor:  # in each call in another way
@@ -55,12 +66,15 @@ def _two_steps(
         for number in range(2)
     ]
     return {
+        "how often the images are augmented in two steps": f"{next(calls) - 1} ×",
+        "the student's mode each time it is asked": ", ".join(student.asked_in),
         "the loss": [
             float(loss) if isinstance(loss, Tensor) and loss.numel() == 1 else loss
             for loss in losses
         ],
         "the student": [*student.parameters(), *student.buffers()],
         "the teacher": list(teacher.buffers()),
+        "the teacher's graph": "kept" if any(graphs) else "not kept",
         "gradients of the teacher": [p.grad is not None for p in teacher.parameters()],
     }
 
@@ -75,12 +89,12 @@ teacher in training mode: teacher.eval() -> teacher.train()
 teacher learns: no_grad -> enable_grad
   labels, told) -> labels, told) + 0 * told.sum()
     gradients are computed for the teacher, which is not meant to learn
+teacher with a graph: no_grad -> enable_grad
+    a graph for the teacher's gradients is kept, which nobody needs: use torch.no_grad()
 teacher sees the original: teacher(seen) -> teacher(images)
-    the teacher is asked about the images as they were before the augmentation; it
-    should see what the student sees
+    the teacher is asked about the images as they were before the augmentation
 augmented twice: teacher(seen) -> teacher(augment(images))
-    the images are augmented once for the student and once more for the teacher, so that
-    they see different pictures
+    the images are augmented once for the student and once more for the teacher
 not augmented: augment(images) -> images
     the images are not augmented
 student in eval mode: student.train() -> student.eval()
@@ -100,13 +114,11 @@ labels for both: labels, told) -> labels, F.one_hot(labels))
     both tokens learn from the labels; what the teacher says is not used
 answers averaged first: (answers, -> ([sum(answers) / 2] * 2,
     the mean of the two answers is taught; two_answers teaches each on its own
-? Which network has to be in which mode, which images does each of them see, and whose
-  gradients are wanted?
+? Which network is in which mode, which images does it see, and whose gradients count?
 ? Augment once, and give both the same. The teacher is in eval() and under no_grad(),
   the student in train() and asked for two_answers.
-? images = augment(images); told = teacher(images) under no_grad; loss =
-  hard_distillation_loss(student.two_answers(images), labels, told); zero_grad,
-  backward, step.
+? images = augment(images); told = teacher(images) under no_grad; the loss of
+  student.two_answers(images), labels and told; zero_grad, backward, step.
 """
 
 

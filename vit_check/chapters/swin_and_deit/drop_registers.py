@@ -5,14 +5,12 @@ from vit_check.engine.functions import checked_by
 
 TABLE = """
 drop_registers(tokens, num_registers) -> (B, 1 + N, D)
-  moves image token number -> image token number
   float32(3, 1 + 3 + 7, 5), 3
   float64(2, 1 + 4 + 70, 3), 4
   float32(2, 1 + 0 + 4, 6), 0
   bfloat16(2, 1 + 1 + 5, 4), 1
 class token dropped: = lambda tokens, R: tokens[:, R:]
-    the class token is gone and the last register is not: the class token comes first,
-    the registers after it
+    the class token is gone and the last register is not: the class token comes first
 class token dropped as well: [first, rest] -> [rest]
     the class token is dropped with the registers
 last tokens dropped: = lambda tokens, R: tokens[:, : tokens.shape[1] - R]

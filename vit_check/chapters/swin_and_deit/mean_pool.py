@@ -21,8 +21,7 @@ sum: mean -> sum
 largest: mean -> amax
     the largest number of each column is taken; the mean is asked for
 over D: dim=1 -> dim=2
-    the mean runs over the D numbers of each token, which leaves (B, N); it has to run
-    over the tokens
+    the mean runs over the D numbers of each token, expected over the tokens
 first image left out: [:, 1:] -> [1:]
     the slice takes away the first image, and the class token stays
 ? Which of the T tokens is no patch, and where is it?

@@ -22,8 +22,7 @@ relative_position_index(window_size) -> (w², w²)
   4
   1
 key minus query: difference + -> difference.mT +
-    the table is transposed: it takes the place of the key minus that of the query, so
-    that left and right, up and down change sides
+    the table is transposed: it is that of key minus query, expected query minus key
 rows and columns swapped: down, across = -> across, down =
     rows and columns are swapped: either the columns' difference is multiplied by 2w - 1
     where the rows' should be, or the tokens of a window are numbered down its columns

@@ -9,7 +9,8 @@ shifted_window_mask(height, width, window_size, shift) -> (windows, w², w²)
   10, 15, 5, 2
   8, 12, 4, 1
   4, 6, 2, 1
-  8, 8, 4, 2
+  8, 8, 4, 3
+  4, 6, 2, 0
 mask inverted: == -> !=
     the mask is the wrong way round: True says that a key may be attended
 rows alone: 2 * down + across -> down
@@ -18,11 +19,9 @@ carried is carried: 2 * down + across -> down | across
     tokens that were carried sideways and tokens that were carried over the top are
     allowed to attend to each other; they come from different corners
 one number for two ways: 2 * down -> 1 * down
-    what was carried over the top and what was carried sideways have the same number;
-    each of the four groups needs one of its own
+    what was carried over the top and what was carried sideways have the same number
 strip too narrow: - shift -> - shift + 1
-    the strip that was carried around is taken a row and a column too narrow; it has the
-    width of the shift
+    the strip that was carried around is too narrow by one; it is as wide as the shift
 shift for the rest: - shift -> - (window_size - shift)
     the strip that was carried around is taken to be w - shift wide, expected shift
 strip at the front
@@ -31,16 +30,13 @@ strip at the front
     left, so what was carried is at the bottom and at the right
 edges exchanged
   height - shift, column >= width - shift -> width - shift, column >= height - shift
-    the strip of rows is counted from the width and that of columns from the height;
-    there are height rows and width columns
+    the strip of rows is counted from the width and that of columns from the height
 minus a hundred: group[:, :, None] == group[:, None, :]
   -> torch.where(group[:, :, None] == group[:, None, :], 0.0, -100.0)
     the mask holds 0 and -100, expected True for what may be attended, and False
-? Roll a map of 4 × 6 numbered tokens by one and look at the window at the bottom right:
-  who was a neighbour of whom?
-? After the roll the last shift rows and the last shift columns are those that were
-  carried around. Give each of the four groups a number, cut the numbers into windows,
-  and compare within each.
+? Roll a numbered map of 4 × 6 by one. Who was whose neighbour at the bottom right?
+? After the roll the last shift rows and columns are those that were carried around.
+  Number the four groups, cut the numbers into windows, and compare within each.
 ? group = 2 * (row >= H - shift) + (column >= W - shift), window_partition, then
   group[:, :, None] == group[:, None, :].
 """

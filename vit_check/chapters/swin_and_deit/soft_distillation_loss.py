@@ -16,50 +16,49 @@ def _distilling(loss: Answer, *arguments: Any) -> Any:
 
 
 def _inputs(generator: Generator) -> Cases:
-    for B, K, dtype, *settings in (
-        (4, 7, torch.float32, 3.0, 0.1),
-        (6, 3, torch.float64, 2.0, 0.3),
-        (5, 5, torch.float32, 4.0, 0.6),
+    for B, K, dtype, width, *settings in (
+        (4, 7, torch.float32, 1, 3.0, 0.1),
+        (6, 3, torch.float64, 1, 2.0, 0.3),
+        (5, 5, torch.float32, 1, 4.0, 0.6),
+        (3, 4, torch.float32, 300, 2.0, 0.4),  # then shares are 0
     ):
         labels = torch.randint(K, (B,), generator=generator)
         teacher, one, other = normal(generator, 3, B, K, dtype=dtype)
         # Labels, the teacher and both tokens have each their own favourite.
         teacher = 2 * teacher + 5 * F.one_hot((labels + 1) % K, K)
-        yield [(1.5 * one, other), labels, teacher, *settings]
+        yield [(1.5 * one, width * other), labels, width * teacher, *settings]
 
 
 TABLE = """
 soft_distillation_loss(answers, labels, teacher_logits, temperature, share) -> one
     number
 no τ²: temperature**2 * divergence -> divergence
-    the divergence is not multiplied by τ²: the teacher's gradient fades as the
-    temperature grows
+    the divergence is not multiplied by τ²: its gradient fades as τ grows
 τ once: temperature**2 -> temperature
     the divergence is multiplied by τ, expected τ²: its gradient shrinks with the square
 temperature of the teacher alone: from_teacher / temperature -> from_teacher
-    only the teacher's logits are divided by the temperature; both sides of the
-    comparison should be
+    only the teacher's logits are divided by the temperature, expected both sides
 temperature of the student alone: teacher_logits / temperature -> teacher_logits
-    only the student's logits are divided by the temperature; both sides of the
-    comparison should be
+    only the student's logits are divided by the temperature, expected both sides
 temperature for the labels: from_class, labels -> from_class / temperature, labels
     the class token's logits are divided by the temperature; the labels' part has none
 KL the other way round: ours, wanted -> wanted, ours
-    the divergence is the wrong way round: it should be weighed by the teacher's shares,
-    and here it is by the student's
+    the divergence is weighed by the student's shares, expected by the teacher's
 cross-entropy for KL: F.kl_div(ours, wanted, reduction="batchmean", log_target=True)
   -> -(wanted.exp() * ours).sum(1).mean()
     the teacher's part is a cross-entropy: it has the teacher's own entropy in it and
     does not become 0 where both agree; the divergence does
 mean over classes: "batchmean", log_target=True) -> "none", log_target=True).mean()
-    the divergence is averaged over images and classes; it is a sum over the classes,
-    averaged over the images
+    the divergence is averaged over the classes too; they are summed
 summed over the batch: "batchmean" -> "sum"
-    the divergence is summed over the images, so that the teacher weighs more in a
-    larger batch; take the mean
+    the divergence is summed over the images, expected averaged
 logarithms taken for shares: , log_target=True -> nothing
     the divergence is NaN: the second argument of kl_div is taken for shares unless
     log_target=True says that it is logarithms
+logarithm of 0: F.log_softmax(teacher_logits / temperature, dim=1)
+  -> F.softmax(teacher_logits / temperature, dim=1).log()
+    the divergence is NaN where logits lie hundreds apart: a share becomes 0 before its
+    logarithm is taken; log_softmax takes both steps at once
 shares taken for logarithms: kl_div(ours -> kl_div(ours.exp()
     the first argument of kl_div is the student's shares; it takes their logarithms
 softmax over the batch: dim=1 -> dim=0

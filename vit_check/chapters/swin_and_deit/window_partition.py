@@ -3,7 +3,6 @@ from vit_steps.variants import swin
 
 TABLE = """
 window_partition(x, window_size) -> (B·windows, w², D)
-  moves image row column number -> window token number
   float32(2, 6, 9, 5), 3
   float64(3, 8, 20, 7), 4
   float32(2, 4, 6, 3), 2
@@ -24,12 +23,10 @@ not flattened: w * w, D -> w, w, D
     attention a window is a list of tokens
 a list of windows: = lambda x, w: list(window_partition(x, w))
     the windows are returned one by one, expected one tensor (B·windows, w², D)
-? Number the tokens of a 4 × 6 map by row and column, cut it into windows of 2 and read
-  the first window aloud.
+? Number the tokens of a 4 × 6 map, cut it into windows of 2, read the first aloud.
 ? A window needs its w rows and its w columns beside each other. Split the axes of rows
   and of columns into two each, and look at which two have to swap.
-? x.reshape(B, rows // w, w, columns // w, w, D), then .transpose(2, 3), then
-  .reshape(-1, w * w, D).
+? x.reshape(B, rows // w, w, columns // w, w, D).transpose(2, 3).reshape(-1, w * w, D).
 """
 
 window_partition = FunctionCheck(swin.window_partition, TABLE, batched=(0,))

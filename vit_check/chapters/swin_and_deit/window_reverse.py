@@ -3,7 +3,6 @@ from vit_steps.variants import swin
 
 TABLE = """
 window_reverse(windows, height, width) -> (B, rows, columns, D)
-  moves window token number -> image row column number
   float32(2 * 2 * 3, 9, 5), 6, 9
   float64(3 * 2 * 5, 16, 7), 8, 20
   float32(2 * 2 * 3, 4, 3), 4, 6
@@ -18,12 +17,10 @@ dilated: transpose(2, 3) -> permute(0, 3, 1, 4, 2, 5)
     neighbours in a window are put far apart on the map: the rows are split as (rows/w,
     w), and here they are (w, rows/w)
 not joined: .reshape(-1, height, width, D) -> nothing
-    the windows are in their places but not joined, (B, rows/w, w, columns/w, w, D),
-    expected (B, rows, columns, D)
+    the windows are in their places but not joined to (B, rows, columns, D)
 map flattened: height, width, D -> height * width, D
     the map is a list of tokens, (B, rows·columns, D), expected (B, rows, columns, D)
-? Cut a small map with numbered tokens, put it back, and look at where the second window
-  begins.
+? Cut a small map with numbered tokens, put it back: where does the second window begin?
 ? Go the way of the cut backwards: split the first axis into images, rows and columns of
   windows, the second into w and w; swap; join.
 ? windows.reshape(-1, height // w, width // w, w, w, D), then .transpose(2, 3), then

@@ -12,17 +12,20 @@ def _accuracies(
     function: Answer, logits: list[Tensor], labels: list[Tensor]
 ) -> dict[str, Any]:
     """Return the accuracy of several batches, so that none is right by chance."""
-    return {
-        f"the accuracy of {len(y)} images (call {number})": as_number(function(x, y))
-        for number, (x, y) in enumerate(zip(logits, labels, strict=True), start=1)
-    }
+    seen = {}
+    for x, y in zip(logits, labels, strict=True):
+        hits = int((x.argmax(dim=1) == y).sum())
+        what = f"the accuracy of {len(y)} images, of which {hits} are answered right,"
+        seen[what] = as_number(function(x, y))
+    return seen
 
 
 def _accuracy_inputs(generator: Generator) -> Cases:
-    for sizes in ([(11, 7), (8, 6), (13, 7), (1, 6)], [(11, 11), (13, 13), (12, 12)]):
+    small = [(11, 7), (8, 6), (13, 7), (1, 6)]
+    for scale, sizes in ((1, small), (100, [(11, 11), (13, 13), (12, 12)])):
         logits, labels = [], []
         for B, K in sizes:
-            x = torch.randn(B, K, generator=generator)
+            x = scale * torch.randn(B, K, generator=generator)
             # The rank of the right class by its logit, from 0: some are right, some
             # last.
             last = K - 1
@@ -49,18 +52,15 @@ every answer with every label: dim=1 -> dim=1, keepdim=True
     answers (B, 1) are compared with labels (B,), which stretches both to B×B: every
     answer is held against every label
 argmax over the batch: dim=1 -> dim=0
-    the largest logit is looked for along the batch: each class gets an image, and each
-    image should get a class
+    the largest logit is looked for along the batch, expected along the classes
 divided by K: double().mean().item() -> sum().item() / logits.shape[1]
     the count is divided by the number of classes, expected by the number of images
 probability of the right class: = lambda x, y: x.softmax(1).gather(1, y[:, None]).mean()
-    the mean probability of the right class is returned: an answer is right or wrong,
-    whatever its probability
+    the mean probability of the right class is returned, expected the share of hits
 all or nothing: double().mean() -> all().double()
     one wrong answer makes the whole batch wrong, expected the share of right ones
 ? What does the model answer for image 0: which of its K logits is the highest?
-? argmax over the classes gives B answers; compare them with the B labels and take the
-  mean.
+? argmax over the classes gives B answers; compare with the B labels, take the mean.
 ? (logits.argmax(dim=1) == labels).float().mean().item().
 """
 

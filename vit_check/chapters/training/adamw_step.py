@@ -10,8 +10,7 @@ TABLE = """
 adamw_step(w, g, m, v, step, lr, weight_decay) -> (w, m, v)
   float64(3, 4), 2 * float64(3, 4) * _BUT_ONE, *torch.zeros(2, 3, 4).double(), 1, 1e-2,
     0.3
-  float64(3, 4), float64(3, 4), 0.2 * float64(3, 4), 5e-3 + 1e-2 * float64(3, 4) ** 2,
-    4, 0.02, 0.1
+  float64(9), float64(9), 0.2 * float64(9), 5e-3 + 1e-2 * float64(9) ** 2, 4, 0.02, 0.1
   float64(3, 4), *(1e-4 * float64(2, 3, 4)), 5e-11 + 1e-10 * float64(3, 4) ** 2,
     3, 0.02, 0.1
   float32(3, 4), float32(3, 4), 0.2 * float32(3, 4), 5e-3 + 1e-2 * float32(3, 4) ** 2,
@@ -22,8 +21,7 @@ no correction: **step -> ** math.inf
 m alone corrected: / (1 - beta2**step) -> nothing
     m is corrected and v is not
 correction a step early: **step -> ** (step + 1)
-    the correction is that of the next step; the first step is step 1, and step counts
-    from there already
+    the correction is that of the next step; step is 1 in the first step already
 decay in the gradient: beta1, beta2 = -> g = g + decay * w; beta1, beta2 =
   - pull -> nothing
     the decay is added to the gradient and goes through m and v: that is Adam with a
@@ -42,8 +40,7 @@ uphill: - change -> + change
     the step goes uphill, with the gradient instead of against it
 corrected averages returned: change, m, v -> change, m_hat, v_hat
     the corrected averages are returned: the next step would correct them again
-? Take the first step, where m and v come in as 0, and work out by hand what one weight
-  should do.
+? Take the first step, with m and v of 0, and work out by hand what a weight does.
 ? New averages first; then copies of them, divided by 1 - β₁ᵗ and 1 - β₂ᵗ; then two
   pulls on the old weight: its decay, and the step.
 ? w - lr * weight_decay * w - lr * m_hat / (v_hat.sqrt() + 1e-8), returned with the

@@ -46,7 +46,9 @@ def _steps(
     model = _Network(weights)
     for parameter in model.parameters():
         parameter.grad = 0.3 * parameter.detach().flip(0)
-    optimizer = getattr(torch.optim, kind)(model.parameters(), lr=lr)
+    groups = [{"params": [w]} for w in model.parameters()]  # more than one, of several
+    groups[0]["params"] += groups.pop(1)["params"]
+    optimizer = getattr(torch.optim, kind)(groups, lr=lr)
     calls = _listen(model, optimizer)
     run = _as_it_takes_them(step, clip_norm)
     seen: dict[str, Any] = {}
@@ -58,23 +60,26 @@ def _steps(
         except RuntimeError as error:
             if "modified by an inplace operation" not in str(error):
                 raise
-            raise Trouble(
-                "weights changed too soon",
-                "the weights change between the forward pass and backward(), which "
-                "then finds others than it needs: the step comes too soon",
-            ) from None
+            said = "the weights change between the forward pass and backward(), which "
+            said += "then finds others than it needs: the step comes too soon"
+            raise Trouble("weights changed too soon", said) from None
         attached = isinstance(loss, Tensor) and loss.requires_grad
         seen[f"the loss of step {number}"] = as_number(loss)
         seen["the loss returned"] = "with its graph" if attached else "a number alone"
         after = [w.detach().clone() for w in model.parameters()]
         moved = any(not torch.equal(a, b) for a, b in zip(after, before, strict=True))
-        if moved and not any(call.startswith("step") for call in calls):
+        stepped = any(call.startswith("step") for call in calls)
+        if not moved and not stepped:
+            said = "the optimizer is not asked for a step"
             raise Trouble(
-                "another optimizer",
-                "the weights change, but not by the optimizer that is passed in: one "
-                "that is made anew in each step forgets its averages and does not know "
-                "the learning rate that was chosen",
+                "no step", f"the weights do not change in step {number}: {said}"
             )
+        if not stepped:
+            said = (
+                "the weights change, but not by the optimizer that is passed in: one "
+            )
+            said += "made anew in each step forgets its averages and the learning rate"
+            raise Trouble("another optimizer", said)
         seen[f"what moved the weights in step {number}"] = (
             "backward, step" if moved else f"nothing ({', '.join(calls)})"
         )
@@ -135,12 +140,13 @@ not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
     the optimizer takes its step with a gradient longer than clip_norm: clipping is
     missing, comes before backward() or after the step, or has another limit
 clipped by value: clip_grad_norm_ -> clip_grad_value_
-    each number of the gradient is cut off at clip_norm, which turns the direction;
-    shorten the whole instead
+    each number is cut off at clip_norm, which turns the gradient; shorten the whole
 each parameter alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
   -> [nn.utils.clip_grad_norm_(p, clip_norm) for p in model.parameters()]
-    each parameter's gradient is clipped by itself; the length meant is that of all of
-    them as one long arrow
+    each parameter is clipped by itself; the length meant is that of all as one arrow
+each group alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+  -> [nn.utils.clip_grad_norm_(g["params"], clip_norm) for g in optimizer.param_groups]
+    each group is clipped by itself; the length meant is that of all as one arrow
 always at the limit: loss.backward() -> (1e6 * loss).backward()
     a gradient that is shorter than clip_norm is stretched to it, expected left alone
 gradients pile up: optimizer.zero_grad() -> nothing
@@ -150,15 +156,12 @@ cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()
     the gradients are cleared only after the step: those of an earlier batch that are
     there when the function is called go into its step
-no step: optimizer.step() -> nothing
-    the weights do not change: the optimizer is not asked for a step
 no backward: loss.backward() -> nothing
     the weights do not change: the optimizer takes its step, but no gradient has
     arrived; backward() is missing, or the loss is cut off from the weights
 cleared too late: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.zero_grad(); optimizer.step()
-    the weights do not change: the gradients are cleared between backward() and the
-    step, which finds none
+    the weights do not change: the gradients are cleared between backward() and step()
 step before backward: optimizer.step() -> nothing
   loss.backward() -> optimizer.step(); loss.backward()
     the step comes before backward(): there is no gradient yet for it to follow
@@ -172,13 +175,10 @@ loss with its graph: loss.item() -> loss
     the loss is returned with the graph it was computed by, which keeps a batch's memory
     for as long as the loss is kept: return the number alone
 loss afterwards: loss.item() -> F.cross_entropy(model(images), labels).item()
-    the loss returned is that of the new weights, which costs another pass; expected the
-    one the step was taken from
+    the loss returned is that of the new weights, expected that before the step
 ? At which moment is there a gradient to shorten, and when is it too late?
-? Between backward() and the step; nn.utils.clip_grad_norm_ takes all parameters of the
-  model at once.
-? nn.utils.clip_grad_norm_(model.parameters(), clip_norm), one line above
-  optimizer.step().
+? Between backward() and the step; nn.utils.clip_grad_norm_ takes all parameters.
+? nn.utils.clip_grad_norm_(model.parameters(), clip_norm) above optimizer.step().
 """
 
 

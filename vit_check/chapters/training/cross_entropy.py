@@ -14,26 +14,25 @@ cross_entropy(logits, labels, label_smoothing=0.0) -> the loss, a tensor ()
 summed: losses.mean() -> losses.sum()
     the losses are summed, expected their mean: a larger batch would lose more
 mean over classes too: sum(dim=1) -> mean(dim=1)
-    the mean runs over the classes as well: each image has one, so divide by B, not by
-    B·K
+    the mean runs over the classes as well; divide by B, not by B·K
+clamped: logits.log_softmax -> logits.clamp(-100, 100).log_softmax
+    logits are cut off, so that the largest can no longer be told apart
+right class without a share: label_smoothing / K -> label_smoothing / K * (1 - one)
+    the right class gets 1 - ε alone: its own share, ε/K, is left out
 sign: -(target * log_p) -> (target * log_p)
     the sign is wrong: the logarithm is negative, and the loss is minus that
 softmax twice: log_softmax -> softmax(dim=1).log_softmax
     the softmax is taken twice: probabilities go into a loss that expects logits
 softmax over the batch: log_softmax(dim=1) -> log_softmax(dim=0)
-    the softmax runs over the batch: the probabilities of each image should sum to 1,
-    and here those of each class do
+    the softmax runs over the batch, expected over the classes of each image
 base 2: log_softmax(dim=1) -> log_softmax(dim=1) / math.log(2)
     the logarithm is to base 2, expected the natural one: the loss is in nats
 columns of the whole batch: .to(logits) -> .to(logits).mean(dim=0)
-    each label picks its column for all images, B×B numbers; it should pick one number,
-    from its own image's row
+    each label picks its column for all images, B×B numbers, expected its image's alone
 smoothing over K - 1: label_smoothing / K -> label_smoothing / (K - 1) * (1 - one)
-    the smoothing is shared out among the K - 1 wrong classes; it is spread over all K,
-    the right one included
+    the smoothing is shared out among the K - 1 wrong classes, expected among all K
 right class keeps 1: (1 - label_smoothing) * one -> one
-    the target sums to more than 1: the right class keeps the whole 1, expected 1 - ε
-    and its share of ε
+    the target sums to more than 1: the right class gets 1 + ε/K, expected 1 - ε + ε/K
 summed over the classes: label_smoothing / K -> label_smoothing
     every class gets the whole ε: the log-probabilities are summed, expected their mean
 logarithm of 0: log_softmax(dim=1) -> softmax(dim=1).log()
@@ -42,8 +41,7 @@ logarithm of 0: log_softmax(dim=1) -> softmax(dim=1).log()
 overflow: logits.log_softmax(dim=1) -> (logits.exp() / logits.exp().sum(1, True)).log()
     the loss is NaN for logits of 300: e³⁰⁰ is infinite in 32 bits; a softmax stays what
     it is when every logit is lowered by the largest
-? Take one image: which of its K logarithms counts, and with what weight? Then the mean
-  over the batch.
+? Take one image: which of its K logarithms counts, with what weight? Then the mean.
 ? The target is (1 - ε) for the right class plus ε/K for every class; the loss of an
   image is minus the sum of target times log-probability.
 ? log_p = logits.log_softmax(dim=1); nll = -log_p.gather(1, labels[:, None]); ((1 - ε) ·

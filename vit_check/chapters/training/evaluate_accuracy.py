@@ -14,12 +14,13 @@ class _Moody(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.ones((), dtype=torch.float32))
+        self.part = nn.Dropout(0.0)  # it has a mode of its own
         self.recorded = False
 
     def forward(self, images: Tensor) -> Tensor:
         self.recorded |= torch.is_grad_enabled()
         logits = self.scale * images.flatten(1)  # (B, K)
-        return logits.roll(1, dims=1) if self.training else logits
+        return logits.roll(1, dims=1) if self.part.training else logits
 
 
 def _evaluation(
@@ -27,9 +28,10 @@ def _evaluation(
 ) -> dict[str, Any]:
     model = _Moody().train(mode == "training")
     measured = as_number(function(model, list(zip(images, labels, strict=True))))
+    modes = {("eval", "training")[part.training] for part in model.modules()}
     return {
-        "the accuracy": measured,
-        "the mode that the model is left in": "training" if model.training else "eval",
+        f"the accuracy over {len(images)} batches in {mode} mode": measured,
+        "the mode that the model is left in": " and ".join(sorted(modes)),
         "a graph for gradients": "kept" if model.recorded else "not kept",
     }
 
@@ -40,7 +42,8 @@ def _evaluation_inputs(generator: Generator) -> Cases:
         images, labels = [], []
         # The images of a batch, those that are right in eval mode, and in training
         # mode.
-        for B, right, moved in ((16, 10, 4), (16, 6, 3), (5, 3, 1)):
+        small = ((5, 3, 1), (4, 1, 2), (1, 1, 0))
+        for B, right, moved in ((16, 10, 4), (16, 6, 3), *small * 4, (5, 2, 1)):
             y = torch.randint(K, (B,), generator=generator)
             shift = torch.tensor([0] * right + [1] * moved + [2] * (B - right - moved))
             best = (y - shift) % K  # the class with the highest logit
@@ -54,25 +57,24 @@ def _evaluation_inputs(generator: Generator) -> Cases:
 TABLE = """
 evaluate_accuracy(model, batches) -> a float from 0 to 1
 in training mode: model.eval() -> nothing
-    the model is measured in whatever mode it is in; in training its answers differ
+    the model, or a part of it, is measured in training mode, where its answers differ:
+    model.eval() sets it and all its parts
+first batch alone: in batches: -> in batches[:1]:
+    the share is that of the first batch alone: does the loop end too soon?
 mean of the batches: hits.sum() -> hits.double().mean()
   len(labels) -> 1
-    the shares of the batches are averaged: the last batch is smaller, and its images
-    count for more than the others'
+    the shares of the batches are averaged, so that images of a small one count for more
 full batches: right / count -> right / len(batches) / len(batches[0][1])
-    the right answers are divided by the number of batches times the size of the first:
-    the last batch has fewer images
+    the right answers are divided by the number of batches times the size of the first
 last batch alone: += -> =
     the share is that of the last batch alone: what the others gave is overwritten
 left in eval mode: model.train(was) -> nothing
-    the model is left in eval mode: it came in training mode, and whoever trains it on
-    would not notice
+    the model came in training mode and is left in eval mode: put back what was there
 left in training mode: model.train(was) -> model.train()
     the model is left in training mode, and came in eval mode: put back what was there
 graph kept: no_grad -> enable_grad
     PyTorch keeps a graph for gradients that nobody needs: measure without them
-? Two batches of 16 and one of 5: how many images are there in all, and how many answers
-  are right?
+? Two batches of 16 and one of 5: how many images are there, and how many right?
 ? Count right answers and images over all batches and divide once, at the end. Before
   it: which mode is the model in, and which is it to be left in?
 ? was = model.training; model.eval(); with torch.no_grad(): add up

@@ -10,12 +10,16 @@ def _rates(
     schedule: Answer, total_steps: int, warmup_steps: int, peak: float
 ) -> dict[str, Any]:
     """Return the learning rate at every step, and after the last."""
-    return {
-        f"the rate at step {step} of {total_steps}, {warmup_steps} of them warm-up,": (
-            as_number(schedule(step, total_steps, warmup_steps, peak))
+    rates = {}
+    for step in range(total_steps + 1):
+        where = "in" if step < warmup_steps else "after"
+        what = (
+            f"the rate at step {step} of {total_steps}, {where} the {warmup_steps} of"
         )
-        for step in range(total_steps + 1)
-    }
+        rates[f"{what} warm-up,"] = as_number(
+            schedule(step, total_steps, warmup_steps, peak)
+        )
+    return rates
 
 
 TABLE = """
@@ -24,11 +28,9 @@ learning_rate(step, total_steps, warmup_steps, peak) -> a float
   17, 0, 0.3
   40, 12, 2.0
 first step of 0: (step + 1) / (warmup_steps + 1) -> step / warmup_steps
-    the warm-up starts at 0, so the first step changes nothing; step 0 should already
-    have its part of the rise
+    the warm-up starts at 0, so step 0 changes nothing; it has its part of the rise too
 a step behind: (step + 1) -> step
-    the warm-up is a step behind: the first step changes nothing; step 0 should already
-    have its part of the rise
+    the warm-up is a step behind: step 0 is to have its part of the rise already
 peak too soon: (warmup_steps + 1) -> warmup_steps
     the peak is reached in the last step of the warm-up, and again in the next; it
     belongs to the first step after the warm-up alone
@@ -41,24 +43,21 @@ cosine since the start
     of the fall is already behind it
 a step early: total_steps - warmup_steps -> total_steps - warmup_steps - 1
   min(1.0, progress) -> progress
-    the rate is 0 in the last step, which then changes nothing; it should reach 0 when
-    all steps are done
+    the rate is 0 in the last step already; it should reach 0 when all steps are done
 a straight line: (1 + math.cos(math.pi * min(1.0, progress))) / 2 -> (1 - progress)
     the rate falls along a straight line, expected half a cosine
 a whole cosine: math.pi -> 2 * math.pi
     a whole cosine is used: the rate is back at its peak at the end
 a quarter of a cosine
   (1 + math.cos(math.pi * min(1.0, progress))) / 2 -> math.cos(math.pi * progress / 2)
-    a quarter of a cosine is used, from its top to its zero, expected a half, from its
-    top to its bottom
+    a quarter of a cosine is used, from top to zero, expected a half, down to its bottom
 not halved: progress))) / 2 -> progress)))
     1 + cos runs from 2 down to 0: the rate jumps to twice its peak
 ? Look at four steps: the first, the last of the warm-up, the one after it, and the end.
   Which of them is not what the text says?
 ? The warm-up rises by peak/(warmup_steps + 1) in every step. Behind it the share of the
   fall that is done is (steps since the warm-up) / (steps that the fall has in all).
-? peak * (step + 1) / (warmup_steps + 1), and then peak * (1 + math.cos(math.pi *
-  progress)) / 2.
+? peak * (step + 1) / (warmup_steps + 1), peak * (1 + math.cos(math.pi * progress)) / 2.
 """
 
 learning_rate = FunctionCheck(right_rate, TABLE, scenario=_rates)

@@ -20,6 +20,7 @@ _MODELS: dict[str, Callable[[], nn.Module]] = {
     "convolutions": lambda: nn.Sequential(
         nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(16, 3)
     ),
+    "a layer used twice": lambda: nn.Sequential(layer := nn.Linear(4, 4), layer),
     # Tensors that are added to tokens, with unusual names and any number of axes.
     "other names": lambda: nn.ModuleDict(
         {
@@ -38,10 +39,8 @@ def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | N
     if groups is None:
         return None
     if isinstance(groups, torch.optim.Optimizer):
-        raise Trouble(
-            "an optimizer",
-            "returns an optimizer, expected the list of groups that one is made of",
-        )
+        said = "returns an optimizer, expected the list of groups that one is made of"
+        raise Trouble("an optimizer", said)
     seen: dict[str, Any] = {"what is returned": "a list of dicts with params"}
     several = isinstance(groups, (list, tuple)) and len(groups) > 0
     if not several or not all(isinstance(g, dict) and "params" in g for g in groups):
@@ -49,11 +48,9 @@ def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | N
         return {"what is returned": f"a {type(groups).__name__}{of}"}
     for given in groups:
         if "weight_decay" not in given:
-            raise Trouble(
-                "no decay of its own",
-                f"has a group with {' and '.join(map(str, given))} and without "
-                "weight_decay: the optimizer then gives it its default, which is not 0",
-            )
+            said = f"has a group with {' and '.join(map(str, given))} and without "
+            said += "weight_decay: an optimizer's default is not 0"
+            raise Trouble("no decay of its own", said)
     optimizer = torch.optim.AdamW(list(groups), lr=1.0)
     listed = [
         (id(parameter), group["weight_decay"])
@@ -64,11 +61,13 @@ def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | N
     named = dict(model.named_parameters())
     for name, parameter in named.items():
         if times[id(parameter)] > 1:
-            raise Trouble(
-                "listed twice",
-                f"lists {name} {times[id(parameter)]} times in one group: the "
-                "optimizer then moves it as many times in each step",
-            )
+            said = f"lists {name} {times[id(parameter)]} times in one group: the "
+            said += "optimizer then moves it as many times in each step"
+            raise Trouble("listed twice", said)
+    if not set(found) <= set(map(id, named.values())):
+        said = "lists tensors that are not the model's parameters, such as those of "
+        said += "state_dict(): they have its numbers and get no gradient"
+        raise Trouble("other tensors", said)
     missing = [name for name, parameter in named.items() if id(parameter) not in found]
     seen["what is in no group"] = ", ".join(missing) or "nothing"
     for name, parameter in named.items():
@@ -82,6 +81,7 @@ parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]
   "convolutions", 0.05
   "PyTorch's encoder", 0.2
   "other names", 0.1
+  "a layer used twice", 0.1
 norms by their name: parameter.ndim >= 2 -> "norm" not in name
     the norms are told by their name: in another model a norm may be called 1, and its
     weight decays; look at its axes
@@ -98,11 +98,9 @@ class token and positions decay: name.endswith("weight") and -> nothing
 biases alone spared: is_matrix = -> is_matrix = not name.endswith("bias") or
     only biases are spared: a norm's weight decays, and so do class token and positions
 norms decay: and parameter.ndim >= 2 -> nothing
-    the weights of the norms decay: they are called weight too, but are vectors that
-    should stay near 1
+    the weights of the norms decay: they are called weight too, but are vectors
 convolution spared: >= 2 -> == 2
-    a convolution's weight is spared: it has four axes, and is the matrix that each
-    patch is multiplied with
+    a convolution's weight is spared: with four axes it is the matrix of each patch
 in_proj_weight spared: ndim >= 2 -> ndim >= 2 and "in_proj" not in name
     the matrix called in_proj_weight is spared: nn.MultiheadAttention keeps queries,
     keys and values in a parameter of its own, in no nn.Linear

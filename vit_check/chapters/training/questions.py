@@ -56,8 +56,7 @@ gap_of_the_best_logits: the right logit minus another where the smoothed loss is
   -math.log(17): has the wrong sign: the right logit is the larger one
   math.log10(17): is to base 10, expected the natural logarithm
   ? Where is the gradient 0?
-  ? Where p is the target. What are two logits apart if one probability is so many times
-    the other?
+  ? Where p is the target. What are two logits apart if p is so many times as large?
   ? ln of 0.85 divided by 0.05.
 step_of_the_lowest_rate: the step, from 0, at which the faulty rate is lowest after the
     warm-up
@@ -78,8 +77,7 @@ losses_of_one_batch: the loss of the first and of the last of 60 steps on one ba
     step see the same batch, and does the optimizer have all parameters?
   ? Collect what your train_step returns, 60 times.
   ? One optimizer, made once, before the loop; the same 32 digits each time.
-  ? losses = [train_step(model, optimizer, few_images, few_labels, 1.0) for _ in
-    range(60)].
+  ? [train_step(model, optimizer, few_images, few_labels, 1.0) for _ in range(60)].
 weight_of_a_last_image: how many times as much a digit of the last batch counts as one
     of a full batch
   = 64 / (225 - 3 * 64)

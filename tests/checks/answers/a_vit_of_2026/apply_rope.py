@@ -13,7 +13,7 @@ sine and cosine exchanged: cos, sin = torch.cos(angles), torch.sin(angles)
 degrees: torch.cos(angles), torch.sin(angles)
   -> torch.cos(angles / 180 * torch.pi), torch.sin(angles / 180 * torch.pi)
 dtype: out.to(x.dtype) -> out
-gradient: torch.cos(angles) -> torch.cos(angles.detach())
+angles rounded: cos, sin = -> angles = angles.to(x.dtype); cos, sin =
 neighbouring pairs: x[..., :half], x[..., half:] -> x[..., ::2], x[..., 1::2]
   torch.cat -> torch.stack
   dim=-1) -> dim=-1).flatten(-2)

@@ -8,7 +8,7 @@ from vit_steps.variants.rotary import apply_rope
 
 @wrong_edits("""
 no eps: weight, 1e-6 -> weight
-values: 1e-6 -> 1e-5
+another eps: 1e-6 -> 1e-5
 not turned: apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
   -> F.rms_norm(x, x.shape[-1:], weight, 1e-6)
 normed after the turn: weight, 1e-6), angles) -> None, 1e-6), angles) * weight
@@ -27,6 +27,12 @@ over all heads: mean(dim=-1, -> mean(dim=(1, 3),
 def by_hand(x, weight, angles):
     x = x / (x.square().mean(dim=-1, keepdim=True) + 1e-6).sqrt() * weight
     return by_rotate_half(x, angles)
+
+
+def with_a_module(x, weight, angles):
+    norm = torch.nn.RMSNorm(x.shape[-1], eps=1e-6)
+    norm.weight = torch.nn.Parameter(weight, requires_grad=False)
+    return by_rotate_half(norm(x), angles)
 
 
 def head_by_head(x, weight, angles):

@@ -21,10 +21,10 @@ def with_block_diag(grids, head_dim):
 one class token: 1 + rows * columns for rows, columns in grids
   -> (number == 0) + rows * columns for number, (rows, columns) in enumerate(grids)
   _of_a_grid(grid, head_dim) -> _of_a_grid(grid, head_dim)[int(start > 0) :]
-shape: 1 + rows * columns -> rows * columns
+value: 1 + rows * columns -> rows * columns
   _of_a_grid(grid, head_dim) -> _of_a_grid(grid, head_dim)[1:]
-exchanged: angles, mask -> mask, angles
-dtype: return angles, mask -> return angles, torch.where(mask, 0.0, -torch.inf)
+value: angles, mask -> mask, angles
+value: return angles, mask -> return angles, torch.where(mask, 0.0, -torch.inf)
 """)
 def with_slices(grids, head_dim):
     lengths = [1 + rows * columns for rows, columns in grids]

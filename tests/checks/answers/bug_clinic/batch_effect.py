@@ -6,6 +6,8 @@ from tests.checks.answers import wrong_edits
 @torch.no_grad()
 @wrong_edits("""
 in training mode: model.eval() -> nothing
+in training mode: model.eval() -> model.training = False
+  model.train(was) -> model.training = was
 left in eval mode: model.train(was) -> nothing
 signed: .abs() -> nothing
 mean: .max() -> .mean()

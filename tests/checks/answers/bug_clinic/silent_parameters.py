@@ -27,10 +27,13 @@ def with_a_random_pull(model, images):
     ]
 
 
+@wrong_edits("squares: (number + 1).square() -> number.square()")
 def with_autograd(model, images):
     names, parameters = zip(*model.named_parameters(), strict=True)
-    number = model(images).square().sum()
-    gradients = torch.autograd.grad(number, parameters, allow_unused=True)
+    number = model(images)
+    gradients = torch.autograd.grad(
+        (number + 1).square().sum(), parameters, allow_unused=True
+    )
     return tuple(
         name
         for name, gradient in zip(names, gradients, strict=True)

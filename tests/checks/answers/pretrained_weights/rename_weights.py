@@ -16,7 +16,14 @@ PIECES = {
     "norm.": "encoder.ln.",
     "head": "heads.head",
 }
-OTHERS = ("fc_norm", "head_dist", "aux_head")
+OTHERS = (
+    "fc_norm",
+    "head_dist",
+    "aux_head",
+    "blocks.0.ls1",
+    "backbone",
+    "pos_embed_win",
+)
 
 
 @wrong_edits("""
@@ -27,7 +34,7 @@ MLP numbers kept
 unknown names vanish: renamed[name] = -> if name not in state_dict: renamed[name] =
 norm inside norm1: PIECES.items() -> ({"norm": "encoder.ln"} | PIECES).items()
 not a dictionary: return renamed -> return list(renamed.items())
-piece of another name: OTHERS -> ("fc_norm", "aux_head")
+piece of another name: OTHERS -> OTHERS[:1] + OTHERS[2:]
 missing: OTHERS -> (*OTHERS, *(f"blocks.{number}." for number in range(12, 100)))
     twelve blocks are renamed
 raises: ] = tensor -> ] = tensor if name not in state_dict else {}[name]

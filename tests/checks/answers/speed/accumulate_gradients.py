@@ -19,6 +19,9 @@ no step: optimizer.step() -> nothing
 one backward pass: optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
   loss.backward() -> total = total + loss
   optimizer.step() -> total.backward(); optimizer.step()
+one backward pass: .backward() -> .backward(retain_graph=True)
+value: optimizer.step() -> optimizer.step(); optimizer.step()
+    "… the first call is '2 ×', expected '1 ×'"
 cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()
 """)

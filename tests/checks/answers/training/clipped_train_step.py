@@ -11,6 +11,8 @@ not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
 clipped by value: clip_grad_norm_ -> clip_grad_value_
 each parameter alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
   -> [nn.utils.clip_grad_norm_(weight, clip_norm) for weight in model.parameters()]
+each group alone: model.parameters() -> group["params"]
+  nn -> for group in optimizer.param_groups: nn
 gradients pile up: optimizer.zero_grad() -> nothing
 cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()

@@ -9,6 +9,11 @@ mean of the batches: .sum() -> .float().mean()
 left in eval mode: model.train(was_training) -> nothing
 left in training mode: model.train(was_training) -> model.train()
 in training mode: model.eval() -> nothing
+in training mode: model.eval() -> model.training = False
+  model.train(was_training) -> model.training = was_training
+first batch alone: model.train(was_training) -> nothing
+  total += len(labels) -> total += len(labels); model.train(was_training); break
+value: batches: -> batches[:10]:
 graph kept: with torch.no_grad() -> if True
 last batch alone: += -> =
 """)
