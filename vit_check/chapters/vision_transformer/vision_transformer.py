@@ -120,9 +120,8 @@ class token last, first read: [cls, patches] -> [patches, cls]
 
 _USUAL = (
     "class token without position | positions before the class token | post-norm | "
-    "positions added twice | one head | "
-    "patches down the columns | view instead of transpose | PyTorch's defaults | "
-    "residual from the normed x | no residual | ReLU | tanh GELU"
+    "positions added twice | one head | patches down the columns | no residual | "
+    "ReLU | view instead of transpose | residual from the normed x | tanh GELU"
 ).split(" | ")
 
 _PARTS = (*PARTS_OF_BLOCK, pre_norm_block, tokens_of, classify)
