@@ -136,7 +136,7 @@ class FunctionCheck(Check):
                 or self._known(case, output, right, answered)
                 or (alike and mixed_samples(output, record.get("alone")))
                 or batch_built_in(output, record.get("alone"), batch)
-                or (not _is_said(output, right) and self._as_if(case, output, answered))
+                or self._as_if(case, output, answered)
                 or related(finding, output, right, self._given(case))
             )
 
@@ -205,15 +205,11 @@ class FunctionCheck(Check):
         return found
 
     def _taken(self, changes: Mapping[str, str], *given: Any, **named: Any) -> Any:
-        """Answer rightly, but for arguments that are changed.
-
-        Raises: TypeError if one is no number and no tensor of numbers but labels.
-        """
-        names = self._argument_names()
-        values = {**dict(zip(names, given, strict=False)), **named}
+        """Answer rightly, but for numbers and tensors that are changed."""
+        values = {**dict(zip(self._argument_names(), given, strict=False)), **named}
         for value in (values[name] for name in changes):
-            labels = isinstance(value, Tensor) and value.dtype == torch.int64
-            if labels or not isinstance(value, int | float | Tensor):
+            numbers = type(value) in NUMBERS or value.is_floating_point()
+            if not numbers and value.dtype != torch.bool:
                 raise TypeError
         scope = {"like": like, **values}
         values |= {name: eval(code, scope) for name, code in changes.items()}
@@ -223,8 +219,11 @@ class FunctionCheck(Check):
     def _as_if(self, case: Case, output: Any, answered: Answered) -> Finding | None:
         """Return the argument that is taken wrongly, if that explains all cases.
 
-        One number may be right for something else by chance, but not two.
+        One number may be right for something else by chance, and words may be so often.
         """
+        values = output.values() if isinstance(output, dict) else [output]
+        if {str, bool} & {*map(type, values)}:
+            return None
         pairs = sorted(answered, key=lambda pair: pair[0] is not case)  # case first
         for words, changes in self._changes.items():
             answer = functools.partial(self._taken, changes)
@@ -328,14 +327,6 @@ def defaults_of(answer: Any) -> dict[str, float]:
     """Return a function's defaults that are numbers, True or False, by name."""
     parameters = observing.parameters_of(answer)
     return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
-
-
-def _is_said(output: Any, right: Any) -> bool:
-    """Return whether what is wrong is said in words, or by True and False."""
-    pairs = [(output, right)]
-    if isinstance(output, dict) and isinstance(right, dict):
-        pairs = [(output.get(key), value) for key, value in right.items()]
-    return any(isinstance(got, str | bool) and got != value for got, value in pairs)
 
 
 def like(value: Any, number: float) -> Any:
