@@ -112,16 +112,16 @@ def content(pages: list[Page]) -> dict[str, Any]:
 
 
 def in_two(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what each of the two scripts holds, with an index of its own.
+    """Return what each of the two scripts holds, the second with the whole index.
 
-    The search's own modules make the indexes; that of the texts has everything.
+    The search's own modules make the index.
     """
     columns = found["sections"]
     named = {name: columns[name] for name in columns if name not in TEXTS}
     written = {name: columns[name] for name in TEXTS}
-    indexes = json.loads(answer_of(MAKES_THE_INDEX, found))
-    first = {"pages": found["pages"], "sections": named, "index": indexes[NAMED]}
-    return {NAMED: first, WRITTEN: {"sections": written, "index": indexes[WRITTEN]}}
+    index = json.loads(answer_of(MAKES_THE_INDEX, found))
+    first = {"pages": found["pages"], "sections": named}
+    return {NAMED: first, WRITTEN: {"sections": written, "index": index}}
 
 
 def packed(name: str, held: dict[str, Any]) -> str:

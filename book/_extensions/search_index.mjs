@@ -1,7 +1,6 @@
-// Makes the indexes of the search when the book is built, by the modules that read them in a browser: the pages and
-// sections come in as JSON, and the indexes of headings and of everything go out as JSON.
+// Makes the index of the search when the book is built, by the modules that read it in a browser: the pages and
+// sections come in as JSON, and the index goes out as JSON.
 import { readFileSync } from "node:fs";
-import { NAMES, indexOf } from "../scripts/search/index.js";
+import { indexOf } from "../scripts/search/index.js";
 
-const content = JSON.parse(readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify({ sections: indexOf(content, NAMES), texts: indexOf(content) }));
+process.stdout.write(JSON.stringify(indexOf(JSON.parse(readFileSync(0, "utf8")))));

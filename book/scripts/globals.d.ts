@@ -10,7 +10,7 @@ declare var bookSearch: {
   /** Takes what sections.js or texts.js holds, as book/_extensions/search.py compressed it. */
   receive(name: "sections" | "texts", code: string): void;
   content: {
-    /** Headings, terms and names, with their index. */
+    /** Headings, terms and names, so few that a page makes their index. */
     sections?: Promise<import("./search/index.js").Named>;
     /** All text, with the index of everything. */
     texts?: Promise<import("./search/index.js").Written>;

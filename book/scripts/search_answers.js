@@ -1,5 +1,6 @@
 // The search itself, which search.js loads when a reader first uses it.
 import { Finder } from "./search/finder.js";
+import { NAMES, indexOf } from "./search/index.js";
 import { Answers } from "./search/results.js";
 
 /** @type {Promise<Finder> | undefined} */
@@ -12,7 +13,7 @@ async function begun() {
   await bookSearch.load("sections");
   const { sections } = bookSearch.content;
   if (!sections) throw new Error("sections.js held nothing");
-  soon ??= sections.then((content) => new Finder(content));
+  soon ??= sections.then((content) => new Finder({ ...content, index: indexOf(content, NAMES) }));
   return soon;
 }
 

@@ -57,7 +57,7 @@ export class Finder {
   /**
    * Takes the sections, their index, and the pages, each with the pages that rank before it if they have the words.
    * Without their text, it finds by headings, terms and names.
-   * @param {import("./index.js").Whole | import("./index.js").Named} content
+   * @param {import("./index.js").Indexed} content
    */
   constructor({ pages, sections, index }) {
     this.pages = pages;

@@ -24,9 +24,9 @@ import { formsOf, wordsIn } from "./words.js";
 /** @typedef {Omit<Index, "index"> & { terms: string[], fields: Field[] }} PackedIndex */
 /** @typedef {{ pages: Page[], sections: Columns }} Content as book/_extensions/search.py writes it, in two files */
 /** @typedef {Pick<Columns, "prose" | "pictures" | "code">} Texts */
-/** @typedef {{ pages: Page[], sections: Omit<Columns, keyof Texts>, index: PackedIndex }} Named */
+/** @typedef {{ pages: Page[], sections: Omit<Columns, keyof Texts> }} Named */
 /** @typedef {{ sections: Texts, index: PackedIndex }} Written */
-/** @typedef {Content & { index: PackedIndex }} Whole */
+/** @typedef {(Content | Named) & { index: PackedIndex }} Indexed */
 
 export const NAMES = ["title", "names", "introduced", "page"];
 export const WEIGHTS = { title: 8, names: 4, introduced: 3, page: 2, prose: 1, pictures: 0.5, code: 0.3 };
@@ -52,7 +52,7 @@ const INDEXED_BY = {
 
 /**
  * Returns the sections, without text if that is not there yet.
- * @param {Content | Pick<Named, "pages" | "sections">} content
+ * @param {Content | Named} content
  * @returns {Section[]}
  */
 export function sectionsOf({ pages, sections }) {
@@ -100,7 +100,7 @@ function unpacked({ terms, fields, ...rest }) {
   return { ...rest, index };
 }
 
-/** @type {(content: Content, fields?: string[]) => PackedIndex} */
+/** @type {(content: Content | Named, fields?: string[]) => PackedIndex} */
 export function indexOf(content, fields = INDEXED_BY.fields) {
   const index = new MiniSearch({ ...INDEXED_BY, fields });
   index.addAll(sectionsOf(content));
