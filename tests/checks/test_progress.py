@@ -50,7 +50,8 @@ def printed(capsys):
 
 
 def softmax(scores):
-    return scores.softmax(dim=-1)
+    exponentials = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
 def attend_one_query(query, keys, values):

@@ -25,6 +25,7 @@ depends on the batch: gives a sample something else in a batch than alone: the s
 batch of one: takes a batch of one, and with a larger one it {raises}
 raises alone: takes the batch that it is given, and with one sample alone it {raises},
     as if the size of the batch were built in
+as if: puts out what is right for {words}
 raises | other input: is right for one input, and for another it {raises}
 built in | batch: gives {shape} for the whole batch and {alone} for one sample alone:
     axis 0 is to be the batch, of {batch} and of 1

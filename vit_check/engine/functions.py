@@ -33,7 +33,8 @@ from vit_check.engine.watching import listed
 NUMBERS = (bool, int, float)
 
 # What may be taken for an argument, whose name comes in the place of {}.
-TAKEN = "-{} ~{} {}+1 {}-1 2*{} {}/2 {}//2 1/{} {}.mT".split()
+TAKEN = "-{} ~{} {}+1 {}-1 2*{} {}/2 1/{} {}.mT".split()
+CONSTANTS = (0, 1, 2, 4, 16, 1e-5, 1e-6)
 
 
 @dataclass(eq=False, repr=False)
@@ -128,22 +129,20 @@ class FunctionCheck(Check):
         finding = difference(output, right, self.shape)
         if finding is not None:
             answered = [*answered] or [(case, record)]
-            given = case, output, right, answered
             alike = shapes_in(output) == shapes_in(right)
             batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
-            several = len(answered) > 1 or tensors_in(output)  # or it may be by chance
             return (
                 self._default(case, record)
-                or self._known(self.mistakes, *given)
+                or self._known(case, output, right, answered)
                 or (alike and mixed_samples(output, record.get("alone")))
                 or batch_built_in(output, record.get("alone"), batch)
-                or (several and self._known(self._mistaken, *given))
+                or self._as_if(case, output, answered)
                 or related(finding, output, right, self._given(case))
             )
 
         def known() -> Finding | None:
             other = observing.other_numbers(case), record["other"], expected["other"]
-            return self._known(self.mistakes, *other, answered)
+            return self._known(*other, answered)
 
         names = [*self._names(), *["an argument"] * len(case)][: len(case)]
         return behind_output(record, expected, case, names, self.shape, known)
@@ -193,46 +192,66 @@ class FunctionCheck(Check):
         return None
 
     @functools.cached_property
-    def _mistaken(self) -> list[Mistake]:
-        """The reference with an argument taken wrongly, or with two exchanged."""
+    def _changes(self) -> dict[str, dict[str, str]]:
+        """How arguments may be taken wrongly, in words: the code for each of them."""
         names = self._argument_names()
-
-        def wrong(changes: Mapping[str, str], *given: Any, **named: Any) -> Any:
-            values = {**dict(zip(names, given, strict=False)), **named}
-            scope = {"like": like, **values}
-            values |= {name: eval(code, scope) for name, code in changes.items()}
-            by_name = {name: values.pop(name) for name in named}
-            return self.reference(*values.values(), **by_name)
-
-        codes = [(name, code.format(name)) for name in names for code in TAKEN]
-        known = [(code, {name: code}) for name, code in codes]
-        for name, n in itertools.product(names, (0, 1, 2, 4, 16, 1e-5, 1e-6)):
-            known.append((f"{name}={n}", {name: f"like({name}, {n})"}))
+        found = {f"{n}={k}": {n: f"like({n}, {k})"} for n in names for k in CONSTANTS}
+        for name, code in itertools.product(names, TAKEN):
+            found[code.format(name)] = {name: code.format(name)}
         for one, two in itertools.permutations(names, 2):
-            known.append((f"{one}={two}", {one: two}))
-            known.append((f"{one} and {two} exchanged", {one: two, two: one}))
-        said = "puts out what is right for {}"
-        return [
-            Mistake("as if", said.format(words), functools.partial(wrong, changes))
-            for words, changes in known
-        ]
+            found[f"{one}={two}"] = {one: two}
+            if names.index(one) < names.index(two):
+                found[f"{one} and {two} exchanged"] = {one: two, two: one}
+        return found
+
+    def _taken(self, changes: Mapping[str, str], *given: Any, **named: Any) -> Any:
+        """Answer rightly, but for numbers and tensors that are changed."""
+        values = {**dict(zip(self._argument_names(), given, strict=False)), **named}
+        for value in (values[name] for name in changes):
+            numbers = type(value) in NUMBERS or value.is_floating_point()
+            if not numbers and value.dtype != torch.bool:
+                raise TypeError
+        scope = {"like": like, **values}
+        values |= {name: eval(code, scope) for name, code in changes.items()}
+        by_name = {name: values.pop(name) for name in named}
+        return self.reference(*values.values(), **by_name)
+
+    def _as_if(self, case: Case, output: Any, answered: Answered) -> Finding | None:
+        """Return the argument that is taken wrongly, if that explains all cases.
+
+        One number may be right for something else by chance, and words may be so often.
+        """
+        values = output.values() if isinstance(output, dict) else [output]
+        if {str, bool} & {*map(type, values)}:
+            return None
+        pairs = sorted(answered, key=lambda pair: pair[0] is not case)  # case first
+        for words, changes in self._changes.items():
+            answer = functools.partial(self._taken, changes)
+            if self._explains(answer, *pairs[0]):
+                shown = [self._explains(answer, *pair) for pair in pairs]
+                several = shown.count(True) > 1 or tensors_in(output)
+                if several and False not in shown:
+                    return found("as if", words=words)
+        return None
+
+    def _explains(self, answer: Answer, case: Case, record: Record) -> bool | None:
+        """Return whether an answer puts out what is recorded; None if it is hidden."""
+        with contextlib.suppress(Exception):
+            wrong = self._output(answer, case)
+            hidden = same(wrong, self._output(self.reference, case))
+            return False if not same(record["output"], wrong) else not hidden or None
+        return None
 
     def _argument_names(self) -> list[str]:
         inside = re.search(r"\((.*?)\)", self.signature)
         return [n.split("=")[0].strip() for n in inside[1].split(",")] if inside else []
 
     def _known(
-        self,
-        mistakes: Sequence[Mistake],
-        case: Case,
-        output: Any,
-        right: Any,
-        answered: Answered,
+        self, case: Case, output: Any, right: Any, answered: Answered
     ) -> Finding | None:
         """Return the mistake that has this output, unless other cases contradict it."""
-        telling = is_telling(output, right)
-        everywhere = mistakes is not self.mistakes or not telling
-        for mistake in mistakes if telling or mistakes is self.mistakes else ():
+        everywhere = not is_telling(output, right)
+        for mistake in self.mistakes:
             with contextlib.suppress(Exception):  # it may not work on every case
                 wrong = self._output(mistake.wrong, case)
                 if same(output, wrong) and difference(wrong, right):  # it shows here

@@ -453,7 +453,7 @@ def _shared_in(module: nn.Module) -> list[str]:
     """Return the names of two places that hold the same layer; none if none do."""
     first: dict[int, str] = {}
     for name, part in module.named_modules(remove_duplicate=False):
-        if first.setdefault(id(part), name) != name and any(part.parameters()):
+        if first.setdefault(id(part), name) != name and [*part.parameters()]:
             return [first[id(part)], name]
     return []
 

@@ -85,9 +85,9 @@ parameters: int(embed_dim * mlp_ratio) -> 2 * embed_dim
     "encoder_block: has mlp.fc1.weight (20, 10), mlp.fc1.bias (20,), mlp.fc2.weight
     (10, 20), where mlp.fc1.weight (27, 10), mlp.fc1.bias (27,), mlp.fc2.weight
     (10, 27) is expected, by any name"
-parameters: self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
+shared: self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
   -> self.norm2 = self.norm1
-    "… has no parameter such as norm2.weight (10,), norm2.bias (10,), by any name"
+    "… norm1 and norm2 are one and the same module, …"
 parameters: self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
   -> self.norm2 = nn.Sequential(nn.LayerNorm(10), nn.Linear(10, 10))
     "… the task asks for: norm2.1.weight (10, 10), norm2.1.bias (10,)"

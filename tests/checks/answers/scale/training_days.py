@@ -10,7 +10,7 @@ backward once: 2 * forward -> forward
 hours: 24 * 60 * 60 -> 60 * 60
 as if: * utilization -> nothing
 utilization multiplied: * utilization -> / utilization
-as if: * num_devices -> nothing
+value: * num_devices -> nothing
 type: return (forward -> return f"{(forward
   60 * 60) -> 60 * 60):.1f} days"
 """)
