@@ -296,7 +296,7 @@ def with_weight(name, change):
         def forward(self, x):
             weights = dict(self.layer.named_parameters())
             weights[name] = change(weights[name])
-            return torch.func.functional_call(self.layer, weights, (x,))
+            return torch.func.functional_call(self.layer, weights, (x,))[0]
 
     return Changed
 

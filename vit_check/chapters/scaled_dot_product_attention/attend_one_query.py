@@ -29,6 +29,8 @@ attend_one_query(query, keys, values) -> (output, weights)
   0.7 * float64(3), 0.7 * float64(1, 3), 0.7 * float64(1, 2)
 {of_all.OF_SCORES}
 {of_all.OF_QUERIES}
+scores for weights: v, weights -> v, scores
+    the second thing returned is the scores, expected the weights, after the softmax
 best key alone: weights @ v -> v[weights.argmax()]
     the output is the value of the best key alone, expected all values, each weighed
 no exponential: scores.softmax(dim=-1) -> scores / scores.sum()
