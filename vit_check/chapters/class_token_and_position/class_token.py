@@ -1,11 +1,9 @@
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor, nn
 
 from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck
-from vit_check.engine.reading import Part, Sizes, Weights
+from vit_check.engine.reading import Sizes, Weights
 from vit_check.engine.verdict import Finding
 
 
@@ -53,19 +51,17 @@ one image more: expand(len(patches), -1, -1) -> expand(1, patches.shape[1], -1)
 """
 
 
-def _class_token_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
-    for part in parts:
-        if part.value.numel() == sizes["embed_dim"]:
-            yield {"cls_token": part.value.reshape(1, 1, -1)}
-
-
 class_token = ModuleCheck(
     "class_token",
     _in_front,
     TABLE,
     inputs=lambda generator, sizes: [normal(generator, 3, 5, sizes["embed_dim"])],
     more_inputs=lambda generator, sizes: [normal(generator, 2, 1, sizes["embed_dim"])],
-    reading=_class_token_readings,
+    reading=lambda parts, sizes: (
+        {"cls_token": part.value.reshape(1, 1, -1)}
+        for part in parts
+        if part.value.numel() == sizes["embed_dim"]
+    ),
     reference=_in_front,
     package=lambda sizes: nn.ParameterDict(
         {"cls_token": torch.zeros(1, 1, sizes["embed_dim"])}

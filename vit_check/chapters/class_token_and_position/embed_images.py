@@ -70,6 +70,8 @@ positions before the class token: [cls, patches] -> [cls, patches + pos[:, :-1]]
     - 1, and row 0 belongs to the class token
 positions multiplied: tokens + pos -> tokens * pos
     tokens and positions are multiplied; in ViT they are added
+patches scaled: [cls, patches] -> [cls, patches * cls.shape[-1] ** 0.5]
+    the patches are multiplied by √D, as words were in the first Transformer, not in ViT
 positions added twice: tokens + pos -> tokens + 2 * pos
     the positions are added twice
 patches down the columns: maps.flatten -> maps.mT.flatten

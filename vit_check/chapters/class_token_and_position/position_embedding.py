@@ -28,9 +28,6 @@ multiplied: x + pos -> x * pos
 by the batch: x + pos -> x + pos[0, : len(x), None]
     positions are counted along the batch: all tokens of image 0 get the first position,
     those of image 1 the second; it is the token that has a position
-tokens scaled: x + pos -> x * x.shape[-1] ** 0.5 + pos
-    the tokens are multiplied by √D before the positions are added: the first
-    Transformer did so, ViT does not
 ? Take one image and one token, at place t. Which D numbers are to be added to it? And
   to the class token, at place 0?
 ? There is one table of T positions of D numbers, shared by all images: adding (1, T, D)

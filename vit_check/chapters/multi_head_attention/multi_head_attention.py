@@ -93,6 +93,8 @@ class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)
 scale by D: math.sqrt(q.shape[-1]) -> math.sqrt(D)
     the scores are divided by √D, but the vectors that are multiplied are those of a
     head, which have d = D/h numbers
+queries for keys: q @ k.mT -> q @ q.mT
+    the queries are compared with queries, expected keys
 weights times keys: shares @ v -> shares @ k
     the weights gather keys; what they are to gather is the values
 softmax over heads: softmax(dim=-1) -> softmax(dim=1)
@@ -103,10 +105,6 @@ heads joined by view: .transpose(1, 2).reshape -> .reshape
 heads split by view: (2, 0, 3, 1, 4) -> (2, 0, 1, 3, 4).reshape(3, B, h, T, d)
     the heads are split with a view to (B, h, T, d): a head then holds pieces of
     different tokens; split D into (h, d) first, then swap h and T
-split and joined by view: (2, 0, 3, 1, 4) -> (2, 0, 1, 3, 4).reshape(3, B, h, T, d)
-  .transpose(1, 2).reshape -> .reshape
-    the heads are split and joined by a view alone: the two undo each other, but in
-    between a head holds pieces of different tokens
 qkv cut by view: T, 3, h, d).permute(2, 0, 3, 1, 4) -> 3, h, T, d).transpose(0, 1)
     the combined q, k, v is cut with one view in which the 3 or the heads come before
     the tokens: pieces of different tokens mix; split the last axis first, then permute

@@ -9,12 +9,6 @@ from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import Part, Sizes, Weights, as_filters
 from vit_check.engine.table import mistakes
 from vit_steps.patch_embedding import PatchEmbedding, patchify
-from vit_steps.sizes import as_pair
-
-
-def _numbers(sizes: Sizes) -> tuple[int, int, int]:
-    """Return C and the patch's height and width."""
-    return (sizes["in_channels"], *as_pair(sizes["patch_size"], "patch_size"))
 
 
 def _embedding_readings(parts: Sequence[Part], sizes: Sizes) -> Iterator[Weights]:
@@ -23,8 +17,7 @@ def _embedding_readings(parts: Sequence[Part], sizes: Sizes) -> Iterator[Weights
     A convolution's weight has only one order. There may be nothing beside the weight
     and a bias, but the weight may be in as many parts as there are channels.
     """
-    C, height, width = _numbers(sizes)
-    D = sizes["embed_dim"]
+    C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
     weights = [p for p in parts if p.value.squeeze().ndim > 1]
     others = [p for p in parts if p.value.squeeze().ndim <= 1]
     biased = [p for p in others if p.value.numel() == D]
@@ -32,10 +25,10 @@ def _embedding_readings(parts: Sequence[Part], sizes: Sizes) -> Iterator[Weights
         return
     bias = biased[0].value.flatten() if biased else weights[0].value.new_zeros(D)
     if len(weights) == 1:
-        for weight in as_filters(weights[0], D, (C, height, width)):
+        for weight in as_filters(weights[0], D, (C, P, P)):
             yield {"proj.weight": weight, "proj.bias": bias}
     elif len(weights) == C:  # one for each channel; their outputs are added
-        each = (as_filters(weight, D, (1, height, width)) for weight in weights)
+        each = (as_filters(weight, D, (1, P, P)) for weight in weights)
         for filters in zip(*each, strict=False):
             yield {"proj.weight": torch.cat(filters, dim=1), "proj.bias": bias}
 

@@ -29,8 +29,10 @@ attend_one_query(query, keys, values) -> (output, weights)
   0.7 * float64(3), 0.7 * float64(1, 3), 0.7 * float64(1, 2)
 {of_all.OF_SCORES}
 {of_all.OF_QUERIES}
-best key alone: scores.softmax(dim=-1) -> (scores == scores.max()).double()
-    the key with the largest score gets all the weight; the softmax gives each a share
+scores for weights: v, weights -> v, scores
+    the second thing returned is the scores, expected the weights, after the softmax
+best key alone: weights @ v -> v[weights.argmax()]
+    the output is the value of the best key alone, expected all values, each weighed
 no exponential: scores.softmax(dim=-1) -> scores / scores.sum()
     the scores are divided by their sum as they are: the exponential is missing
 ? Do it with a pencil for two keys of two numbers, and print every step.

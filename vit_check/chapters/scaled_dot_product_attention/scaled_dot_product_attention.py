@@ -56,9 +56,7 @@ scale late: / math.sqrt(q.shape[-1]) -> nothing
   scores.softmax(dim=-1) -> (scores.softmax(dim=-1) / math.sqrt(q.shape[-1]))
     the division by √d comes after the softmax: the weights no longer sum to 1
 weights times keys: weights @ v -> weights @ k
-    the weights gather keys; what they are to gather is the values
-scores for weights: v, weights -> v, scores
-    the second thing returned is the scores, expected the weights, after the softmax"""
+    the weights gather keys; what they are to gather is the values"""
 
 OVER_QUERIES = """\
 softmax over queries: softmax(dim=-1) -> softmax(dim=-2)
@@ -88,6 +86,8 @@ causal: scores.softmax(dim=-1)
   -> (scores - scores.new_full(scores.shape, math.inf).triu(1)).softmax(dim=-1)
     a causal mask is built in: no query sees the keys behind its own place, and nothing
     here is to be hidden for its place
+scores returned: v, weights -> v, scores
+    the second thing returned is the scores, expected the weights, after the softmax
 ? Write the shape of q, k, v and of the scores beside each line, then look at which axis
   the softmax takes.
 ? Scores are q times k transposed in its last two axes, divided by the root of

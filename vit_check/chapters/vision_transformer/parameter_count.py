@@ -14,6 +14,8 @@ no qkv bias: + 4 * D -> + D
     the biases of queries, keys and values are missing
 no biases in the MLP: D * M + M + M * D + D -> D * M + M * D
     the biases of the MLP are missing: M and D numbers in each block
+bias of D: D * M + M + M * D + D -> D * M + D + M * D + D
+    the bias of the MLP's first layer is counted with D numbers; it has M
 no output bias: + 4 * D -> + 3 * D
     the bias of attention's output projection is missing: D numbers in each block
 no head bias: + K -> nothing

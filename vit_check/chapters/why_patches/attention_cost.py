@@ -22,6 +22,8 @@ heads multiply the products: 2 * T * T * D -> 2 * T * T * D * h
     heads cancel out
 output projection left out: 4 * T * D * D -> 3 * T * D * D
     counts the projections to q, k and v and leaves out the fourth, behind the heads
+biases counted: 4 * T * D * D -> 4 * T * D * (D + 1)
+    counts the biases too; each is added without a multiplication
 nothing mended: 2 * T * T * D -> 2 * T * T * D * h
   4 * T * D * D -> 3 * T * D * D
     still has two faults: the products grow with h, and the projections lack a matrix

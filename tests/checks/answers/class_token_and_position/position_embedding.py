@@ -27,7 +27,6 @@ by the batch: 1, num_tokens -> num_tokens, 1
 concatenated
   x + self.pos_embed -> torch.cat([x, self.pos_embed.expand(len(x), -1, -1)], dim=-1)
 multiplied: x + self.pos_embed -> x * self.pos_embed
-tokens scaled: x + self.pos_embed -> x * math.sqrt(x.size(-1)) + self.pos_embed
 start: * 0.02 -> nothing
 start: 0.02 -> 0.02**0.5
 start: 0.02 -> 0.002

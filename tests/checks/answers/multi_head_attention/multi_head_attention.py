@@ -50,16 +50,13 @@ raises: transpose(1, 2).reshape -> transpose(1, 2).view
     not contiguous
 attention among heads: self.d).transpose(1, 2) -> self.d)
   x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1) -> x.flatten(2)
-split and joined by view
-  x.shape[1], self.h, self.d).transpose(1, 2) -> self.h, x.shape[1], self.d)
-  x.transpose(1, 2).reshape -> x.reshape
 d before h: x.view(x.shape[0], x.shape[1], self.h, self.d).transpose(1, 2)
   -> rearrange(x, "b t (d h) -> b h t d", h=self.h)
   x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
   -> rearrange(x, "b h t d -> b t (d h)")
 d before h in the merge: x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
   -> rearrange(x, "b h t d -> b t (d h)")
-unused: self.scores(q, k) -> self.scores(q, q)
+queries for keys: self.scores(q, k) -> self.scores(q, q)
     the keys forgotten
 one head: self.split(f(x)) -> f(x)
   self.merge(self.scores(q, k).softmax(dim=-1) @ v)

@@ -32,7 +32,7 @@ def as_in_the_paper(q, k, v):
     return weights @ v, weights
 
 
-@wrong_edits("scores for weights: v), weights -> v), scores")
+@wrong_edits("scores returned: v), weights -> v), scores")
 def with_einsum(q, k, v):
     scores = torch.einsum("...qd,...kd->...qk", q * q.shape[-1] ** -0.5, k)
     weights = F.softmax(scores, -1)
