@@ -1,3 +1,5 @@
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -39,7 +41,13 @@ twice the fraction: / quarter) -> / (2 * quarter))
 """
 
 
-@checked_by(TABLE)
+def in_32_bits(angles: Any) -> Any:
+    """Return angles of 64 bits, as NumPy makes them, in 32."""
+    double = torch.is_tensor(angles) and angles.dtype == torch.float64
+    return angles.float() if double else angles
+
+
+@checked_by(TABLE, normalize=in_32_bits)
 def grid_angles(
     rows: int, columns: int, head_dim: int, num_prefix: int = 1, base: float = 100.0
 ) -> Tensor:

@@ -19,8 +19,7 @@ class token last: [..., 0, num_prefix_tokens:] -> [..., -1, :-1]
 softmax again: amounts / total -> amounts.softmax(dim=-1) + 0 * total
     a softmax is taken of shares, which levels them out: divide by their sum
 divided by the largest: amounts.sum -> amounts.amax
-    the row is divided by its largest share, expected by its sum: maps of different
-    images could no longer be compared
+    the row is divided by its largest share, expected by its sum
 divided by the root of the squares: amounts.sum -> amounts.norm
     the row is divided by the root of its squares' sum, expected by its sum, p=1
 stretched from 0 to 1: total = amounts.sum

@@ -108,8 +108,7 @@ cleared at the end alone: optimizer.zero_grad() -> nothing
 no step: optimizer.step() -> nothing
     nothing is learned: there is no step(), or it finds gradients that are zero again
 heads swapped: (answers, -> (answers[::-1],
-    the tokens are swapped: the class token learns from the teacher here and the
-    distillation token from the labels
+    the tokens are swapped: here the class token learns from the teacher
 labels for both: labels, told) -> labels, F.one_hot(labels))
     both tokens learn from the labels; what the teacher says is not used
 answers averaged first: (answers, -> ([sum(answers) / 2] * 2,

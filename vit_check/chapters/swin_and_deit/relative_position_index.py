@@ -36,8 +36,7 @@ only added: down * (2 * window_size - 1) -> down
 not shifted: difference + window_size - 1 -> difference
     the numbers begin below 0, as differences do; add w - 1, so that they begin at 0
 columns not shifted: + across -> + across - window_size + 1
-    the rows' difference is shifted to begin at 0 and the columns' is not, so that two
-    pairs of differences share a number
+    the rows' difference is shifted to begin at 0 and the columns' is not
 shifted by w: difference + window_size - 1 -> difference + window_size
     the differences are shifted by w, so that the numbers do not begin at 0
 without sign: difference + window_size - 1 -> difference.abs()

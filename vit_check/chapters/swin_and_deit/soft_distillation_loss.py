@@ -25,7 +25,8 @@ def _inputs(generator: Generator) -> Cases:
         labels = torch.randint(K, (B,), generator=generator)
         teacher, one, other = normal(generator, 3, B, K, dtype=dtype)
         # Labels, the teacher and both tokens have each their own favourite.
-        teacher = 2 * teacher + 5 * F.one_hot((labels + 1) % K, K)
+        choice = (labels + 1 + torch.arange(B) % (K - 1)) % K
+        teacher = 2 * teacher + 5 * F.one_hot(choice, K)
         yield [(1.5 * one, width * other), labels, width * teacher, *settings]
 
 
@@ -66,8 +67,7 @@ softmax over the batch: dim=1 -> dim=0
 share of the labels: (1 - share) * labelled + share -> share * labelled + (1 - share)
     λ weighs the labels here; it is the teacher's share, and the labels get 1 - λ
 heads swapped: from_class, from_teacher = -> from_teacher, from_class =
-    the tokens are swapped: the class token learns from the teacher here and the
-    distillation token from the labels
+    the tokens are swapped: here the class token learns from the teacher
 ? Compute it for one image and three classes by hand: the shares of both at τ, then the
   sum of p·ln(p/q), with p the teacher's.
 ? Both sets of logits are divided by τ before the softmax, the labels' part is not. The

@@ -16,8 +16,7 @@ adamw_step(w, g, m, v, step, lr, weight_decay) -> (w, m, v)
   float32(3, 4), float32(3, 4), 0.2 * float32(3, 4), 5e-3 + 1e-2 * float32(3, 4) ** 2,
     7, 0.02, 0.1
 no correction: **step -> ** math.inf
-    the averages are not corrected: they begin at 0, and in the first steps hold only
-    the part 1 - βᵗ of what they should
+    the averages are not corrected: they hold only a part, 1 - βᵗ, of what they should
 m alone corrected: / (1 - beta2**step) -> nothing
     m is corrected and v is not
 correction a step early: **step -> ** (step + 1)

@@ -150,8 +150,7 @@ each group alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
 always at the limit: loss.backward() -> (1e6 * loss).backward()
     a gradient that is shorter than clip_norm is stretched to it, expected left alone
 gradients pile up: optimizer.zero_grad() -> nothing
-    the gradients of earlier batches are still there: PyTorch adds each new gradient to
-    the old ones until they are cleared
+    the gradients of earlier batches are still there: PyTorch adds to what is there
 cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()
     the gradients are cleared only after the step: those of an earlier batch that are

@@ -39,8 +39,7 @@ no warm-up: step < warmup_steps -> False
     there is no warm-up: the cosine begins at step 0
 cosine since the start
   (step - warmup_steps) / max(1.0, total_steps - warmup_steps) -> step / total_steps
-    the cosine counts from step 0: when the warm-up ends, the rate drops, since a part
-    of the fall is already behind it
+    the cosine counts from step 0, so that the rate drops when the warm-up ends
 a step early: total_steps - warmup_steps -> total_steps - warmup_steps - 1
   min(1.0, progress) -> progress
     the rate is 0 in the last step already; it should reach 0 when all steps are done
