@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from book._extensions.pictures import TALL, sizes_for_styles
+from book._extensions.pictures import sizes_for_styles
 
 SVG = "{http://www.w3.org/2000/svg}"
 CLASS = "vit-drawing"  # book/drawings/kit.py gives it to what it draws
@@ -34,8 +34,6 @@ def inlined(file: Path, alt: str) -> str | None:
     svg.set("aria-label", alt or ". ".join(own))
     _, _, width, height = map(float, svg.get("viewBox", "").split())
     sizes = sizes_for_styles(float(svg.get("width", "")), width / height)
-    if width < TALL * height:
-        svg.set("class", f"{svg.get('class')} tall")
     moving = svg.get("data-figure")  # only a moving drawing has it
     if moving:
         svg.set("data-title", own[0])  # its name while it moves

@@ -20,7 +20,6 @@ from book._extensions.dark_figures import PICTURE, with_dark_figures
 
 SIDES = ("width", "height")
 PLOT = {"only-light", "only-dark"}  # of the book's own figures (dark_figures.py)
-TALL = 0.95  # a figure that is narrower than its height has its caption beside it
 IN_STYLE = re.compile(r"\b(width|height):\s*([\d.]+)px;?\s*")
 
 
@@ -56,8 +55,6 @@ def reserve_its_place(image: Tag, page: Path) -> None:
     if "_images/" in address.path and PLOT & set(classes):
         width, height = (float(str(image[side])) for side in SIDES)
         style += sizes_for_styles(width, width / height)
-        if width < TALL * height:
-            image["class"] = " ".join([*classes, "tall"])
     if style:
         image["style"] = style
     else:

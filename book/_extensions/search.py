@@ -2,8 +2,9 @@
 
 This search finds sections, misspelt words and pasted errors; Sphinx's, which it
 replaces, finds pages. A page opened from a folder cannot read data files but can run
-scripts, so what is searched is written as a script, and compressed, because it is
-large. It is read from the built pages.
+scripts, so what is searched is written as two scripts, and compressed, because it is
+large: headings, terms and names, which give a first answer, and ten times as much text.
+It is read from the built pages.
 """
 
 import base64
@@ -20,7 +21,9 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 from book._extensions.sections import Section, sections_of
 from book.node import answer_of
 
-FILE = "_static/book/sections.js"
+FOLDER = "_static/book"
+NAMED, WRITTEN = "sections", "texts"
+TEXTS = ("prose", "pictures", "code")
 MAKES_THE_INDEX = Path(__file__).with_name("search_index.mjs")
 CHAPTER = re.compile(r"notebooks/\d\d_\w+")
 EXERCISES = "notebooks/exercises/"
@@ -108,15 +111,23 @@ def content(pages: list[Page]) -> dict[str, Any]:
     }
 
 
-def with_index(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the content with its index, which the search's own modules make."""
-    return found | {"index": json.loads(answer_of(MAKES_THE_INDEX, found))}
+def in_two(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what each of the two scripts holds, with an index of its own.
+
+    The search's own modules make the indexes; that of the texts has everything.
+    """
+    columns = found["sections"]
+    named = {name: columns[name] for name in columns if name not in TEXTS}
+    written = {name: columns[name] for name in TEXTS}
+    indexes = json.loads(answer_of(MAKES_THE_INDEX, found))
+    first = {"pages": found["pages"], "sections": named, "index": indexes[NAMED]}
+    return {NAMED: first, WRITTEN: {"sections": written, "index": indexes[WRITTEN]}}
 
 
-def packed(found: dict[str, Any]) -> str:
-    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+def packed(name: str, held: dict[str, Any]) -> str:
+    text = json.dumps(held, ensure_ascii=False, separators=(",", ":"))
     code = base64.b64encode(zlib.compress(text.encode(), level=9)).decode()
-    return f'bookSearch.receive("{code}");\n'
+    return f'bookSearch.receive("{name}", "{code}");\n'
 
 
 def leave_out_that_of_sphinx(app: Sphinx) -> None:
@@ -143,7 +154,8 @@ def write_sections(app: Sphinx, exception: Exception | None) -> None:
         sections = sections_of((folder / address).read_text("utf-8"))
         if sections:
             pages.append(Page(name, address, sections))
-    (folder / FILE).write_text(packed(with_index(content(pages))), "utf-8")
+    for name, held in in_two(content(pages)).items():
+        (folder / FOLDER / f"{name}.js").write_text(packed(name, held), "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -283,9 +283,9 @@ def draw() -> Drawing:
     with drawing.part("stage", moving=True):
         drawing.text(2, 14, "", size=13, bold=True)
     with drawing.part("shape", moving=True):
-        drawing.text(358, 14, "", size=12, anchor="end", bold=True)
+        drawing.text(358, 14, "", size=12.5, anchor="end", bold=True)
     with drawing.part("base", moving=True):
-        drawing.text(358, 30, "", size=11, anchor="end", colour="soft")
+        drawing.text(358, 30, "", size=12, anchor="end", colour="soft")
     with drawing.part("handle-step"):
         names(drawing, small.depth)
     opened(drawing, now, small.num_heads, small.depth)
@@ -369,19 +369,20 @@ def ribbons(block: int, weights: Sequence[float]) -> str:
 def answers(drawing: Drawing, shares: Tensor) -> None:
     for digit, share in enumerate(shares.tolist()):
         y = TOP + 13.4 * digit
-        drawing.text(BARS - 4, y + 4, f"{digit}", size=10.5, anchor="end")
+        drawing.text(BARS - 4, y + 4, f"{digit}", size=12, anchor="end")
         with drawing.part(f"bar-{digit}"):
             drawing.full(Box(BARS, y - 4.5, LONGEST * share, 9), "ink")
 
 
 def names(drawing: Drawing, depth: int) -> None:
     """Write below the flow what each of its parts is."""
-    middles = {"image": 34.0, "tokens": 101.0, "head": 299.0}
-    middles |= {f"block {b}": BLOCKS + (b + 0.5) * WIDE for b in range(depth)}
+    y = FLOW.bottom - 4
+    middles = {"image": 34.0, "tokens": 97.0, "block 0": 146.0, "head": 297.0}
+    middles |= {f"{b}": BLOCKS + (b + 0.5) * WIDE for b in range(1, depth)}
     for name, x in middles.items():
-        drawing.text(x, FLOW.bottom - 4, name, size=10.5, anchor="middle")
+        drawing.text(x, y, name, size=12, anchor="middle")
     with drawing.part("read"):
-        drawing.text(358, FLOW.bottom - 4, "answer", size=10.5, anchor="end")
+        drawing.text(358, y, "answer", size=12, anchor="end")
 
 
 def opened(drawing: Drawing, now: Numbers, heads: int, depth: int) -> None:
@@ -394,7 +395,7 @@ def opened(drawing: Drawing, now: Numbers, heads: int, depth: int) -> None:
             place = LARGE.cell(*divmod(PATCH, SIDE), SIDE, SIDE)
             drawing.frame(place, "patch-0", around=0)
     with drawing.part("of-maps"):
-        drawing.text(2, MAPS.y - 6, f"attention, block {depth - 1}", size=10.5)
+        drawing.text(2, MAPS.y - 6, f"attention, block {depth - 1}", size=12)
     weights = weights_of(now, depth - 1)
     with drawing.part("handle-head"):
         for head in range(heads):
@@ -450,10 +451,10 @@ def table(
 def lens(drawing: Drawing) -> None:
     """Draw one empty row of words and numbers, which the script repeats and fills."""
     with drawing.part("label"):
-        drawing.text(LABELS, FIRST + 14, "", size=11.5)
+        drawing.text(LABELS, FIRST + 14, "", size=12)
     with drawing.part("more"):
-        drawing.text(347, FIRST + 14, "…", size=11)
+        drawing.text(347, FIRST + 14, "…", size=12)
     for column in range(SEEN):
         with drawing.part(f"cell-{column}"):
             x = LABELS + 68 + column * CELL
-            drawing.cells(x, FIRST, [[" "]], (CELL, 20), size=11)
+            drawing.cells(x, FIRST, [[" "]], (CELL, 20), size=12)

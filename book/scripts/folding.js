@@ -64,7 +64,7 @@ function addButton() {
   button.setAttribute("aria-keyshortcuts", "Alt+C");
   button.textContent = "</>"; // and a word beside it if there is room
   button.addEventListener("click", toggle);
-  document.querySelector(".article-header-buttons")?.prepend(button);
+  document.querySelector(".more-buttons")?.prepend(button);
 }
 
 root.classList.add("folds");

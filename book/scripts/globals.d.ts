@@ -7,9 +7,14 @@ declare const bootstrap: {
 declare var bookSearch: {
   root: string;
   load(script: string): Promise<void>;
-  /** Takes the sections, as book/_extensions/search.py compressed them, from sections.js. */
-  receive(code: string): void;
-  content?: Promise<import("./search/index.js").Content & { index: import("./search/index.js").PackedIndex }>;
+  /** Takes what sections.js or texts.js holds, as book/_extensions/search.py compressed it. */
+  receive(name: "sections" | "texts", code: string): void;
+  content: {
+    /** Headings, terms and names, with their index. */
+    sections?: Promise<import("./search/index.js").Named>;
+    /** All text, with the index of everything. */
+    texts?: Promise<import("./search/index.js").Written>;
+  };
   ready?(): Promise<import("./search/finder.js").Finder>;
   answer?(form: HTMLFormElement): void;
   mark?(words: string): void;

@@ -1,5 +1,6 @@
-// Loads the search when a reader first uses it: its scripts and the sections are a megabyte that others need not fetch.
-// The sections are a script too, because a page opened from a folder cannot read data files.
+// Loads the search when a reader first uses it, because others need not fetch it: its scripts, the headings, terms and
+// names of all sections, which give a first answer, and then their text, which is a megabyte. These are scripts too,
+// because a page opened from a folder cannot read data files.
 import { loaderOf } from "./loading/on_demand.js";
 import { bytesOf } from "./shared/numbers.js";
 
@@ -9,9 +10,10 @@ const load = loaderOf(new URL(".", script).href);
 globalThis.bookSearch = {
   root: new URL("../../", script).href,
   load,
-  receive(code) {
+  content: {},
+  receive(name, code) {
     const text = new Blob([bytesOf(code)]).stream().pipeThrough(new DecompressionStream("deflate"));
-    bookSearch.content = new Response(text).json();
+    bookSearch.content[name] = new Response(text).json();
   },
 };
 

@@ -25,7 +25,7 @@ def test_the_right_value_passes_and_nothing_else(name, capsys):
         check.answer(name, asked.expected())
         assert capsys.readouterr().out == f"{name}: right\n"
     for slip in asked.slips:
-        assert failed(name, slip.value).sentence == slip.sentence
+        assert failed(name, slip()).sentence == slip.sentence
     assert failed(name, None).mistake == "unwritten"
     assert failed(name, ...).mistake == "unwritten"
     for nonsense in ("nonsense", -12345.678, object(), [1, 2], {"a": 1}, float("nan")):
@@ -35,7 +35,7 @@ def test_the_right_value_passes_and_nothing_else(name, capsys):
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_slips_differ_and_there_are_three_hints(name):
     asked = QUESTIONS[name]
-    values = [repr(slip.value) for slip in asked.slips]
+    values = [repr(slip()) for slip in asked.slips]
     assert len(set(values)) == len(values)
     assert len(asked.hints) == 3 and asked.name == name
     assert (asked.expected is None) != (asked.accept is None)
@@ -92,7 +92,7 @@ def test_a_question_is_read_from_its_lines():
     assert first.sentence == "the class token is a token too"
     assert second.sentence == third.sentence == "that is: along one side"
     assert not computed
-    assert (first.value, second.value, third.value, third.value) == (4, 2, 6, 6)
+    assert (first(), second(), third(), third()) == (4, 2, 6, 6)
     assert len(computed) == 1, "once, when it is asked for"
     assert share.expected is None
     said = [share.accept(given) for given in (0.5, 0.05, 2)]
@@ -153,7 +153,7 @@ def test_a_value_that_cannot_be_computed_has_the_name_of_its_question(code):
         asked.expected()
     (asked,) = questions(ASKED.replace("  4", f"  {code}"), {})
     with pytest.raises(ValueError, match=said):
-        asked.slips[0].value  # noqa: B018
+        asked.slips[0]()
 
 
 @pytest.mark.parametrize("path", [*ROOT.glob("vit_check/chapters/*/questions.py")])

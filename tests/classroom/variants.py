@@ -63,11 +63,11 @@ def wrong_questions(seed):
         if finding(asked, right):
             yield f"{asked.name}: the right value {right} does not pass"
         for slip in asked.slips:
-            said = finding(asked, slip.value)
+            said = finding(asked, slip())
             if said is None:
-                yield f"{asked.name}: the slip {slip.value} passes"
+                yield f"{asked.name}: the slip {slip()} passes"
             elif said.sentence != slip.sentence:
-                yield f"{asked.name}: {slip.value} is told {said.sentence!r}"
+                yield f"{asked.name}: {slip()} is told {said.sentence!r}"
 
 
 def finding(asked, value):

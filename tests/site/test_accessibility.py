@@ -119,6 +119,74 @@ def test_a_label_goes_with_escape_and_stays_under_the_pointer(visits, site):
     label.wait_for(state="detached")
 
 
+def test_a_finger_gets_no_label(visits, site):
+    """It could not leave the button to hide it, and the label would cover a dialog."""
+    tab = visits(has_touch=True, is_mobile=True).tab
+    resize(tab, PHONE)
+    tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
+    tab.locator(".search-button:visible").tap()
+    tab.locator(".search-button__search-container").wait_for()
+    rest(tab, 400)
+    assert tab.locator(".tooltip").count() == 0
+
+
+def test_what_a_click_opens_is_not_covered_by_a_label(visits, site):
+    tab = visits().tab
+    resize(tab, {"width": 900, "height": 800})
+    tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
+    button = tab.locator(".search-button:visible")
+    button.hover()
+    tab.locator(".tooltip").wait_for()
+    button.click()
+    tab.locator(".tooltip").wait_for(state="detached")
+
+
+def test_behind_more_a_phone_has_the_buttons_with_their_names(visits, site):
+    tab = visits(has_touch=True, is_mobile=True).tab
+    resize(tab, PHONE)
+    tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
+    header = tab.locator(".bd-header-article .btn:visible")
+    assert header.count() == 4, "chapters, search, contents, more"
+    tab.get_by_role("button", name="More", exact=True).tap()
+    inside = tab.locator("#more-buttons .btn:visible")
+    assert inside.count() >= 8
+    for button in inside.all():
+        box = button.bounding_box()
+        assert box["height"] >= 44 and box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE["width"]
+        words = button.inner_text() + button.evaluate(
+            "one => getComputedStyle(one, '::after').content"
+        )
+        assert re.search("[A-Za-z]{4}", words)
+    tab.keyboard.press("Escape")
+    assert not tab.locator("#more-buttons").is_visible()
+
+
+CONTRAST = """() => {
+    const part = document.querySelector('h2 .headerlink');
+    const probe = document.createElement('canvas').getContext('2d');
+    const light = colour => {
+        probe.fillStyle = colour;
+        probe.fillRect(0, 0, 1, 1);
+        const [r, g, b] = [...probe.getImageData(0, 0, 1, 1).data].map(value =>
+            ((value / 255 + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+    };
+    const { color, opacity } = getComputedStyle(part);
+    const shades = [color, getComputedStyle(document.body).backgroundColor].map(light);
+    return [Math.max(...shades) / Math.min(...shades), +opacity];
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_sign_of_a_headings_address_can_be_read(visits, site, theme):
+    """axe does not see it, because it is there only under the pointer."""
+    tab = visits(color_scheme=theme).tab
+    tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
+    contrast, opacity = tab.evaluate(CONTRAST)
+    assert contrast >= 4.5 and opacity == 1
+
+
 def test_a_menu_goes_with_escape_though_the_pointer_is_on_it(visits, site):
     """WCAG 1.4.13: what appears can be dismissed without moving the pointer."""
     tab = visits().tab

@@ -56,6 +56,15 @@ def test_the_terms_are_many_sorted_and_each_there_once():
     assert names == sorted(names, key=letters)
 
 
+def test_a_term_stands_under_its_letter():
+    for part in re.split(r"^## ", SOURCE, flags=re.MULTILINE)[1:]:
+        heading, _, rest = part.partition("\n")
+        names = re.findall(r"^([^\s`][^\n]*)\n  \S", rest, re.MULTILINE)
+        letters = {unicodedata.normalize("NFKD", name[0].upper())[0] for name in names}
+        if len(heading) == 1:
+            assert letters == {heading}
+
+
 @pytest.mark.parametrize("number", range(len(DEFINED)))
 def test_the_section_it_leads_to_has_the_term(number):
     term = terms()[number]

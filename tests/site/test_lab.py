@@ -1449,7 +1449,13 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
         drawn(tab)
         for part in (".vl-board", ".vl-answer"):
             area = look.locator(part).bounding_box()
-            assert 0 <= area["y"] and area["y"] + area["height"] <= 320, (part, y)
+            assert 0 <= area["y"] and area["y"] + area["height"] <= 380, (part, y)
+    image = look.locator(".vl-square").bounding_box()
+    assert image["width"] >= 0.55 * 390, "more than half of the screen's width"
+    tab.evaluate("scrollTo(0, 0)")
+    for name in ("digit 5", "Draw"):
+        touched = look.get_by_role("button", name=name).first.bounding_box()
+        assert touched["y"] + touched["height"] <= 844, "on the first screen"
     before = tab.evaluate(BOARD)
     look.get_by_role("button", name="block 3, head 1:").tap()
     assert tab.evaluate(BOARD) != before

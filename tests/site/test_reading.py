@@ -122,53 +122,110 @@ def test_the_first_screen_shows_lead_question_and_picture(desk):
     resize(desk, LOW)
     lead, _, question, _, top, bottom = desk.evaluate(FIRST_SCREEN)
     assert lead < question < top
+    assert desk.locator("article h2").first.bounding_box()["y"] - question >= 20
     seen = min(bottom, LOW["height"]) - top
     assert seen > min((bottom - top) / 2, 340), "most of it, or half a screen"
+
+
+ASIDE = """() => {
+    const box = of => document.querySelector(of).getBoundingClientRect();
+    return [box('article h1').left, innerWidth - box('.bd-sidebar-secondary').right];
+}"""
+
+
+def test_with_the_chapters_hidden_the_page_stands_in_the_middle(opened):
+    tab = opened(CHAPTERS[4])
+    tab.locator(".primary-toggle").click()
+    resize(tab, WIDE)
+    left, right = tab.evaluate(ASIDE)
+    assert left > 90 and abs(left - right) < 40
+
+
+def test_the_words_beside_the_first_picture_have_about_40_letters_a_line(opened):
+    tab = opened(CHAPTERS[4])
+    assert tab.locator(".opening-text").bounding_box()["width"] >= 330
+
+
+PLOT = """() => {
+    const plot = [...document.querySelectorAll('article figure img')].find(one =>
+        one.checkVisibility() && !one.closest('.opening-figure'));
+    const [own, text] = [getComputedStyle(plot).getPropertyValue('--own'),
+        getComputedStyle(document.querySelector('article section > p')).fontSize];
+    return [plot.getBoundingClientRect().width / own, parseFloat(text)];
+}"""
+
+
+def test_letters_in_a_plot_are_as_large_as_those_of_the_text(opened):
+    larger, text = opened(CHAPTERS[7]).evaluate(PLOT)
+    letters = 10 * 110 / 72  # points, dots and points an inch, of vit_book.style
+    assert letters * larger == pytest.approx(text, abs=0.5)
 
 
 LARGE = {"width": 1440, "height": 1000}
 WIDTHS_OF_FIGURES = """() => [...document.querySelectorAll(
     'article div.cell:not(.opening-figure) figure :is(img, svg.vit-drawing)')]
     .filter(figure => figure.getClientRects().length && !figure.closest('.moving'))
-    .map(figure => [figure.getBoundingClientRect().width,
-        +getComputedStyle(figure).getPropertyValue('--own'),
-        figure.matches('.tall')])"""
+    .map(figure => [figure.matches('img') ? 1.11 : 1.28,
+        figure.getBoundingClientRect().width,
+        ...['--own', '--ratio'].map(name =>
+            +getComputedStyle(figure).getPropertyValue(name))])"""
 
 
 def test_figures_use_the_room_of_a_large_screen(desk):
     resize(desk, LARGE)
-    for width, own, tall in desk.evaluate(WIDTHS_OF_FIGURES):
-        if tall:
+    for larger, width, own, ratio in desk.evaluate(WIDTHS_OF_FIGURES):
+        if ratio < 0.95:
             assert own - 1 <= width <= 641
         else:
-            assert width == pytest.approx(min(1.28 * own, 640), abs=1)
+            assert width == pytest.approx(min(larger * own, 640), abs=1)
 
 
-BESIDE = """() => [...document.querySelectorAll('article figcaption')]
-    .filter(caption => caption.checkVisibility())
-    .filter(caption => caption.getBoundingClientRect().left > 1 +
-        caption.parentElement.getBoundingClientRect().left)
-    .map(caption => {
-        const { width } = caption.getBoundingClientRect();
-        const words = document.createRange();
-        words.selectNodeContents(caption);
-        caption.style.whiteSpace = 'nowrap';
-        const inOneLine = words.getBoundingClientRect().width;
-        caption.style.whiteSpace = '';
-        return [caption.innerText.length * width / inOneLine, caption.innerText];
+BELOW = """() => [...document.querySelectorAll('article figure:has(figcaption)')]
+    .filter(figure => figure.checkVisibility())
+    .map(figure => {
+        const [picture, caption] = ['img, svg, .moving', 'figcaption'].map(part =>
+            [...figure.querySelectorAll(part)].find(one => one.checkVisibility())
+                .getBoundingClientRect());
+        return [caption.top - picture.bottom, caption.left - picture.left];
     })"""
 
 
-@pytest.mark.parametrize("height", [720, 900, 1200])
-def test_a_caption_beside_its_figure_has_about_34_letters_a_line(desk, height):
-    resize(desk, {"width": 1280, "height": height})
-    for letters, caption in desk.evaluate(BESIDE):
-        assert letters >= 34, caption
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_every_caption_is_below_its_figure(desk, size):
+    resize(desk, size)
+    found = desk.evaluate(BELOW)
+    assert len(found) > 2
+    for below, aside in found:
+        assert below >= 0 and abs(aside) <= 4
 
 
-def test_a_figure_that_is_higher_than_wide_has_its_caption_beside_it(opened):
-    tab = opened(CHAPTERS[4], {"width": 1280, "height": 720})
-    assert tab.evaluate(BESIDE)
+MARKS = """() => [...document.querySelectorAll('.code-below:not(.opening-figure)')]
+    .filter(cell => cell.checkVisibility())
+    .map(cell => {
+        const of = part => cell.querySelector(part)?.getBoundingClientRect();
+        const mark = of('details > summary');
+        const words = document.createRange();
+        const caption = cell.querySelector('figcaption');
+        if (caption) words.selectNodeContents(caption);
+        const taken = [of('.copybtn'), ...caption ? words.getClientRects() : []];
+        const next = cell.nextElementSibling?.getBoundingClientRect();
+        const shown = caption ?? cell.querySelector('.cell_output table, .cell_output');
+        const { right, bottom } = shown.getBoundingClientRect();
+        return [
+            taken.some(box => box && box.width && mark.left < box.right - 1 &&
+                box.left < mark.right - 1 && mark.top < box.bottom - 1 &&
+                box.top < mark.bottom - 1),
+            caption && next ? next.top - bottom : 0,
+            caption || !shown.matches('table') ? 0 : mark.left - right,
+        ];
+    })"""
+
+
+def test_the_mark_of_hidden_code_stands_at_what_it_made(desk):
+    """It lies on no word and no button, and leaves no hole below a caption."""
+    resize(desk, WIDE)
+    for lies_on_it, hole, away in desk.evaluate(MARKS):
+        assert not lies_on_it and hole <= 48 and away <= 24
 
 
 HOLE = """() => {

@@ -13,7 +13,8 @@ from playwright.sync_api import expect
 
 from book._extensions.plain_formulas import plain
 from book._extensions.scripts import FOLDER
-from book._extensions.search import FILE, Page, content
+from book._extensions.search import FOLDER as BUILT
+from book._extensions.search import NAMED, WRITTEN, Page, content
 from book._extensions.sections import Section, sections_of, sentences
 from tests.site import axe
 from tests.site.test_browser import CHAPTERS
@@ -22,6 +23,7 @@ from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, resize, too_wide
 
 SEARCH = FOLDER / "search"
 FIRST = "notebooks/02_patch_embedding"
+INDEX = tuple(f"{name}.js" for name in (NAMED, WRITTEN))
 
 
 # The text that it reads
@@ -86,15 +88,24 @@ def test_a_sentence_does_not_end_with_an_abbreviation_or_in_a_bracket():
     ]
 
 
-@pytest.fixture(scope="module")
-def built():
-    text = (HTML / FILE).read_text("utf-8")
-    code = re.fullmatch(r'bookSearch\.receive\("(.*)"\);\n', text)[1]
+def held_by(name):
+    text = (HTML / BUILT / f"{name}.js").read_text("utf-8")
+    code = re.fullmatch(rf'bookSearch\.receive\("{name}", "(.*)"\);\n', text)[1]
     return json.loads(zlib.decompress(base64.b64decode(code)))
 
 
-def test_the_index_is_small(built):
-    assert (HTML / FILE).stat().st_size < 14_500 * len(built["pages"])
+@pytest.fixture(scope="module")
+def built():
+    named, written = held_by(NAMED), held_by(WRITTEN)
+    return named | {"sections": named["sections"] | written["sections"]}
+
+
+def test_the_index_is_small_and_its_first_part_a_tenth_of_it(built):
+    first, rest = (
+        (HTML / BUILT / f"{name}.js").stat().st_size for name in (NAMED, WRITTEN)
+    )
+    assert first + rest < 14_500 * len(built["pages"])
+    assert first < rest / 10
 
 
 FURNITURE = ("Show code cell source", "… imports", "Back to top", "Repository")
@@ -147,7 +158,10 @@ FOUND = {  # a question, and the section that should come first
     "merge heads": "05_multi_head_attention#split-and-merge",
     "√d": "04_scaled_dot_product_attention#by-hand-why-divide-by-d",
     "why divide by sqrt": "04_scaled_dot_product_attention#by-hand-why-divide-by-d",
+    "1/√d_k": "04_scaled_dot_product_attention#by-hand-why-divide-by-d",
+    "sqrt(d_k)": "04_scaled_dot_product_attention#by-hand-why-divide-by-d",
     "softmax": "00_before_you_start#softmax-from-scores-to-shares",
+    "soft max": "00_before_you_start#softmax-from-scores-to-shares",
     "broadcasting": "00_before_you_start#broadcasting",
     "why patches": "01_why_patches#why-patches",
     "quadratic": "01_why_patches#where-quadratic-and-linear-cross",
@@ -439,6 +453,7 @@ SHAPES = f"{SYMPTOMS}#the-shapes-do-not-fit"
 TYPES = f"{SYMPTOMS}#the-wrong-device-type-or-label"
 POSITIONS = f"{SYMPTOMS}#size-mismatch-for-pos-embed-the-positions-do-not-fit"
 LOADING = "10_pretrained_weights#what-breaks-strict-false"
+NEW_HEAD = "10_pretrained_weights#fine-tuning"
 PASTED = {  # code and error messages, with numbers of one's own
     "RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x7 and 5x10)": SHAPES,
     "mat1 and mat2 shapes cannot be multiplied (32x768 and 512x10)": SHAPES,
@@ -475,8 +490,10 @@ PASTED = {  # code and error messages, with numbers of one's own
         LOADING
     ),
     "size mismatch for head.weight: copying a param with shape torch.Size([10, 768])": (
-        LOADING
+        NEW_HEAD
     ),
+    "size mismatch for head.weight": NEW_HEAD,
+    "head.weight": NEW_HEAD,
     "RuntimeError: mat1 and mat2 must have the same dtype, but got Float and Half": (
         "11_speed#by-hand-bfloat16-and-autocast"
     ),
@@ -810,7 +827,7 @@ def dialog_on(visits, page, **options):
 
 def test_the_dialog_answers_by_keyboard(visits):
     one = dialog_on(visits, FIRST)
-    sections = [url for url in one.requests if url.endswith("sections.js")]
+    sections = [url for url in one.requests if url.endswith(INDEX)]
     assert sections == [], "the index is for those who search"
     one.tab.locator(".search-button__button:visible").first.focus()
     one.tab.keyboard.press("Control+k")
@@ -856,6 +873,25 @@ def test_a_list_that_is_shown_anew_keeps_the_focus_in_its_place(visits):
     one.tab.keyboard.press("ArrowUp")
     one.tab.keyboard.press("ArrowUp")
     expect(field).to_be_focused()
+    assert one.errors == []
+
+
+@pytest.mark.parametrize("place", ["server", "folder"])
+def test_headings_answer_while_the_text_is_on_its_way(visits, site, place):
+    base = site if place == "server" else HTML.as_uri() + "/"
+    one = visits(alone=True)
+    waiting = []
+    one.tab.route("**/texts.js", lambda route: waiting.append(route))
+    one.tab.goto(f"{base}search.html?q=softmax")
+    first = one.tab.locator(".search-group").first
+    expect(first).to_contain_text("Softmax: from scores to shares")
+    status = one.tab.locator(".bd-search-container [role=status]")
+    expect(status).to_have_text(re.compile("^Found in headings and terms"))
+    assert first.locator(".search-excerpt").first.inner_text() == ""
+    waiting[0].continue_()
+    expect(status).to_have_text(re.compile(r"^\d+ sections on \d+ pages"))
+    expect(first).to_contain_text("Softmax: from scores to shares")
+    assert first.locator(".search-excerpt").first.inner_text()
     assert one.errors == []
 
 
@@ -913,9 +949,10 @@ def test_without_scripts_the_page_says_so(visits):
     expect(one.tab.get_by_text("The search needs scripts")).to_be_visible()
 
 
-def test_a_reader_is_told_what_could_not_be_loaded(visits):
+@pytest.mark.parametrize("file", INDEX)
+def test_a_reader_is_told_what_could_not_be_loaded(visits, file):
     one = visits(alone=True)
-    one.tab.route("**/sections.js", lambda route: route.abort())
+    one.tab.route(f"**/{file}", lambda route: route.abort())
     one.tab.goto((HTML / "search.html").as_uri() + "?q=softmax")
     status = one.tab.locator(".bd-search-container [role=status]")
-    expect(status).to_have_text(re.compile(r"sections\.js could not be loaded"))
+    expect(status).to_have_text(re.compile(rf"{file} could not be loaded"))

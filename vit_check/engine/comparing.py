@@ -2,12 +2,17 @@
 
 import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from vit_check.engine.verdict import Finding
+
+# What is found of one output, which may have another cause than that of another case.
+OF_ONE_OUTPUT = {"shape", "reshape", "axes", "values", "value", "factor", "order"}
+OF_ONE_OUTPUT |= {"exchanged", "not finite"}
 
 # The largest difference that counts as rounding, relative to the largest expected
 # number.
@@ -23,7 +28,7 @@ def same(got: Any, expected: Any) -> bool:
     """Return whether two plain values are equal up to rounding."""
     if isinstance(expected, Tensor):
         alike = isinstance(got, Tensor) and got.shape == expected.shape
-        return alike and bool(_close(got, expected).all())
+        return alike and bool(close(got, expected).all())
     if isinstance(expected, list):
         alike = isinstance(got, list) and len(got) == len(expected)
         return alike and all(map(same, got, expected))
@@ -46,7 +51,7 @@ def is_telling(got: Any, expected: Any) -> bool:
             return got.numel() > 1
         wrong = got
         if isinstance(expected, Tensor) and got.shape == expected.shape:
-            wrong = got[~_close(got, expected)]
+            wrong = got[~close(got, expected)]
         finite = wrong[torch.isfinite(wrong)]
         return len(finite.flatten()) > 0 and (got.numel() == 1 or len(got.unique()) > 1)
     if isinstance(got, dict) and isinstance(expected, dict):
@@ -97,15 +102,15 @@ def _tensor_difference(
         why = ", as what came in" if expected.is_floating_point() else ""
         text = f"{what} is {got.dtype}, expected {expected.dtype}{why}"
         return Finding("dtype", text)
-    close = _close(got, expected)
-    if close.all():
+    right = close(got, expected)
+    if right.all():
         return None
     if got.is_floating_point() and not torch.isfinite(got).all():
         if torch.isfinite(expected).all():
             bad = "NaN" if got.isnan().any() else "infinite"
             place = _place(torch.isfinite(got))
             return Finding("not finite", f"{what} is {bad} at {place}")
-    return _value_difference(got, expected, close, what)
+    return _value_difference(got, expected, right, what)
 
 
 def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> Finding:
@@ -114,13 +119,13 @@ def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> F
     if _swapped(got, expected):
         return Finding("axes", f"{text}: the numbers are right, the axes swapped")
     if got.numel() == expected.numel():
-        if _close(got.reshape(expected.shape), expected).all():
+        if close(got.reshape(expected.shape), expected).all():
             return Finding("reshape", f"{text}: a reshape is missing at the end")
     return Finding("shape", text)
 
 
 def _value_difference(
-    got: Tensor, expected: Tensor, close: Tensor, what: str
+    got: Tensor, expected: Tensor, right: Tensor, what: str
 ) -> Finding:
     whole = got.dtype == torch.bool or not expected.is_floating_point()
     factor = None if whole else _factor(got, expected)
@@ -130,15 +135,12 @@ def _value_difference(
     axes = _swapped(got, expected)
     if axes:
         return Finding("axes", f"axes {axes} of {what} are swapped")
-    place = _place(close)
+    place = _place(right)
     index = tuple(place)
     where = f"differs first at {place}: got" if place else "is"
     one, other = _numbers(got[index], expected[index])
     text = f"{what} {where} {one}, expected {other}"
     if got.dtype != torch.bool and _same_numbers(got, expected):
-        moved = _turned(got, expected)
-        if moved is not None:
-            return Finding("turned", f"the numbers of {what} are right, but {moved}")
         return Finding("order", f"{text}; the numbers are right, their order is not")
     return Finding("values", text)
 
@@ -184,21 +186,20 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
     if got == expected if exact else same(float(got), expected):
         return None
     one, other = _numbers(got, expected)
-    if _whole(got, expected):
-        other = f"{other}: it is {_whole(got, expected):,} times what it should be"
-    elif _whole(expected, got):
-        other = f"{other}, which is {_whole(expected, got):,} times as much"
+    times = _ratio(got, expected) if expected else ""
+    other += f": it is {times} times what it should be" if times else ""
     return Finding("value", f"{what} is {one}, expected {other}")
 
 
-def _whole(large: float, small: float) -> int:
-    """Return by which whole number, above 1, one is larger than the other; else 0."""
-    times = large / small if small else 0.0
-    whole = round(times) if 1.5 < times < 1e9 else 0
-    return whole if math.isclose(times, whole, rel_tol=1e-6) else 0
+def _ratio(one: float, other: float = 1) -> str:
+    """Return a ratio as a whole number or a simple fraction; "" if it is none."""
+    times = one / other if math.isfinite(one) else 0.0
+    part = Fraction(times).limit_denominator(16)
+    simple = part and math.isclose(part, times, rel_tol=1e-6)
+    return (f"{int(part):,}" if part.denominator == 1 else str(part)) if simple else ""
 
 
-def _close(got: Tensor, expected: Tensor) -> Tensor:
+def close(got: Tensor, expected: Tensor) -> Tensor:
     if got.is_complex() or expected.is_complex():
         return got == expected
     if not (got.is_floating_point() and expected.is_floating_point()):
@@ -217,7 +218,7 @@ def _swapped(got: Tensor, expected: Tensor) -> list[int]:
     axes = range(expected.ndim if 2 <= expected.ndim <= 4 else 0)
     for order in itertools.permutations(axes):
         turned = expected.permute(order) if order else expected
-        if turned.shape == got.shape and _close(got, turned).all():
+        if turned.shape == got.shape and close(got, turned).all():
             return [place for place, axis in enumerate(order) if place != axis]
     return []
 
@@ -227,26 +228,15 @@ def _factor(got: Tensor, expected: Tensor) -> str | None:
     if expected.numel() < 3 or expected.flatten()[largest] == 0:
         return None
     ratio = (got.flatten()[largest] / expected.flatten()[largest]).item()
-    if abs(ratio) < 1e-6 or not _close(got, (expected.double() * ratio)).all():
+    if abs(ratio) < 1e-6 or not close(got, (expected.double() * ratio)).all():
         return None
-    return f"{ratio:.4g} times"
+    return f"{_ratio(ratio) or f'{ratio:.4g}'} times"
 
 
 def _same_numbers(got: Tensor, expected: Tensor) -> bool:
     if expected.numel() < 3:
         return False
-    return bool(_close(got.flatten().sort()[0], expected.flatten().sort()[0]).all())
-
-
-def _turned(got: Tensor, expected: Tensor) -> str | None:
-    """Return how numbers have moved along one axis, if nothing else is wrong."""
-    for axis, length in enumerate(expected.shape):
-        if _close(got, expected.flip(axis)).all():
-            return f"axis {axis} runs backwards"
-        for by in range(1, length):
-            if _close(got, expected.roll(-by, axis)).all():
-                return f"axis {axis} begins with what belongs at {by}"
-    return None
+    return bool(close(got.flatten().sort()[0], expected.flatten().sort()[0]).all())
 
 
 def _place(right: Tensor) -> list[int]:
@@ -258,9 +248,8 @@ def _numbers(one: Any, other: Any) -> tuple[str, str]:
     """Return two numbers as text, with enough digits to tell them apart."""
     values = [v.item() if isinstance(v, Tensor) else v for v in (one, other)]
     for digits in (4, 7, 10):
-        texts = [
-            f"{v:.{digits}g}" if isinstance(v, float) else f"{v:,}" for v in values
-        ]
+        forms = {bool: "", float: f".{digits}g"}
+        texts = [format(v, forms.get(type(v), ",")) for v in values]
         if texts[0] != texts[1]:
             break
     return texts[0], texts[1]

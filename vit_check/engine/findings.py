@@ -27,7 +27,7 @@ raises alone: takes the batch that it is given, and with one sample alone it {ra
     as if the size of the batch were built in
 raises | other input: is right for one input, and for another it {raises}
 built in | batch: gives {shape} for the whole batch and {alone} for one sample alone:
-    {why}
+    axis 0 is to be the batch, of {batch} and of 1
 built in | sizes: {names} {are} built in: asked for {sizes}, it still has {built_in}
 built in | other sizes: is right when it is built with {right}, but not with {sizes}, so
     that a size must be built in: {sentence}
@@ -36,8 +36,8 @@ no gradient: lets no gradient through: .detach(), .data, .item(), no_grad() or a
 no gradient | raises: gives the right output but cannot be trained: with inputs that
     require a gradient it {raises}
 gradient: has the right output but another gradient than it should: .detach(), .data and
-    no_grad() cut a part of it off, and a clamp or a small number that is added changes
-    it
+    no_grad() cut a part of it off, and a clamp, a coarser dtype on the way or a small
+    number that is added changes it
 gradient not finite: has the right output but NaN or infinity in its gradient: it
     computes one on the way and covers it up, and zero times NaN is NaN again
 forbidden: is right, but calls PyTorch's {name}, and the task is to do without it
@@ -52,6 +52,10 @@ parameters | more: has more parameters than the task asks for: {more}
 parameters | missing: has no parameter such as {left}, by any name
 more than asked for: has more parameters than the task asks for, which makes it another
     model: {shapes}
+default: {name} is {value} where none is given, expected {right}
+arguments: takes its arguments in another order, {order}: expected {right}
+shadowed: keeps a layer or parameter as self.{name}; that is still nn.Module's method of
+    this name, so choose another name
 too many parameters: has {many:,} parameters with {numbers:,} numbers in all, far more
     than the task asks for
 not initialised: starts with NaN or infinity in {name}: torch.empty leaves what happens
@@ -90,9 +94,10 @@ made in forward: makes {name} in forward, too late for an optimizer to find: mak
 unwritten: is not written yet: it raises NotImplementedError
 """
 
-SENTENCES = dict(
-    " ".join(map(str.strip, block)).split(": ", 1) for block in blocks(FINDINGS)
-)
+ROWS = [" ".join(map(str.strip, block)).split(": ", 1) for block in blocks(FINDINGS)]
+SENTENCES = {name: sentence for name, sentence in ROWS}
+if len(SENTENCES) < len(ROWS):
+    raise ValueError("findings: two rows have the same name")
 
 
 def found(row: str, **words: Any) -> Finding:

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -13,16 +14,27 @@ from torch import Generator, Tensor
 
 from vit_check.engine import observing
 from vit_check.engine.check import Answered, Case, Check
-from vit_check.engine.comparing import difference, is_telling, same
+from vit_check.engine.comparing import OF_ONE_OUTPUT, difference, is_telling, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import found
-from vit_check.engine.moved import misplaced
-from vit_check.engine.observing import Record, copies, plain, shapes_in, tensors_in
+from vit_check.engine.observing import (
+    Record,
+    copies,
+    plain,
+    raises,
+    shapes_in,
+    tensors_in,
+)
 from vit_check.engine.table import hints_in, mistakes, parted
+from vit_check.engine.telling import related
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed
 
 NUMBERS = (bool, int, float)
+
+# What may be taken for an argument, whose name comes in the place of {}.
+TAKEN = "-{} ~{} {}+1 {}-1 2*{} {}/2 {}//2 1/{} {}.mT".split()
+CONSTANTS = (0, 1, 2, 4, 16, 1e-5, 1e-6)
 
 
 @dataclass(eq=False, repr=False)
@@ -45,7 +57,8 @@ class FunctionCheck(Check):
         without: names, or parts of names, of functions that the task forbids.
         scenario: where an argument cannot be plain data (a model, an optimizer):
             ``scenario(function, *arguments)`` makes it, calls the function, and returns
-            what is to be compared.
+            what is to be compared. Arguments that it passes on are named as they are in
+            the signature, or ``*arguments``.
         normalize: brings an answer's output into the form of the reference's.
     """
 
@@ -95,7 +108,7 @@ class FunctionCheck(Check):
                 call(*copies(case))
             record["calls"] = sorted({*calls.names})
         record["defaults"] = defaults_of(answer)
-        return record | {"changed": with_other_numbers(call, case)}
+        return record
 
     def verdict(self, records: Answered) -> Finding | None:
         answered = [*records]  # one case may explain another
@@ -112,42 +125,61 @@ class FunctionCheck(Check):
         expected = self.observe(self.reference, case)
         if unrepeated(record):
             return found("not repeatable")
-        output = record["output"]
-        finding = difference(output, expected["output"], self.shape)
+        output, right = record["output"], expected["output"]
+        finding = difference(output, right, self.shape)
         if finding is not None:
+            answered = [*answered] or [(case, record)]
+            given = case, output, right, answered
+            alike = shapes_in(output) == shapes_in(right)
+            several = len(answered) > 1 or tensors_in(output)  # no coincidence
+            telling = several and is_telling(output, right)
             return (
-                self._known(case, output, expected["output"], answered)
-                or batch_finding(output, record.get("alone"), self._batch(case))
-                or self._default(case, record)
-                or self._no_effect(case, record, finding)
-                or self._misplaced(case, output, expected["output"], finding)
-                or finding
+                self._default(case, record)
+                or self._known(self.mistakes, *given)
+                or (alike and mixed_samples(output, record.get("alone")))
+                or batch_built_in(output, record.get("alone"), self._batch(case))
+                or (telling and self._known(self._mistaken, *given))
+                or related(finding, output, right, self._given(case))
             )
 
         def known() -> Finding | None:
-            other = record["other"], expected["other"]
-            return self._known(observing.other_numbers(case), *other, answered)
+            other = observing.other_numbers(case), record["other"], expected["other"]
+            return self._known(self.mistakes, *other, answered)
 
         return behind_output(record, expected, case, self.shape, known)
 
     def _batch(self, case: Case) -> int:
         return len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
 
-    def _misplaced(
-        self, case: Case, output: Any, right: Any, finding: Finding
-    ) -> Finding | None:
-        axes = self.head.moves
-        if axes is None or finding.mistake not in ("values", "order", "axes"):
-            return None
-        names = self._argument_names()
-        given = dict(zip(names, map(plain, case), strict=False))
-        return misplaced(output, right, given, axes)
-
     def _names(self) -> list[str]:
-        """Return the names of a case's arguments: the scenario's, if it names them."""
-        own = observing.parameters_of(self.scenario)[1:]
-        named = own and own[0].kind is not inspect.Parameter.VAR_POSITIONAL
-        return [p.name for p in own] if named else self._argument_names()
+        """Return the names of a case's arguments: the scenario's, if it has any."""
+        own = [p.name for p in observing.parameters_of(self.scenario)[1:]]
+        if own[-1:] in ([], ["arguments"]):
+            own[-1:] = self._argument_names()[len(own[:-1]) :]
+        return own
+
+    def _given(self, case: Case) -> dict[str, Any]:
+        """Return those of a case's arguments that the answer gets, by name."""
+        own = self._argument_names()
+        named = zip(self._names(), case, strict=False)
+        return {name: value for name, value in named if name in own}
+
+    def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
+        """Add to what is said of one output for which arguments it came.
+
+        What a scenario returns under another name than "the output" says that itself.
+        """
+        given = self._given(case)
+        told = listed(given)
+        said = self.scenario is None or finding.sentence.startswith("the output")
+        if finding.mistake not in OF_ONE_OUTPUT or not (told and said):
+            return finding
+        text = f"for {told}, {finding.sentence}"
+        right = listed(self._given(passed[-1])) if passed else told
+        if right != told and len(given) == len(case):
+            if all(listed({name: value}) for name, value in given.items()):
+                text = f"is right for {right}; {text}"
+        return Finding(finding.mistake, text)
 
     def _default(self, case: Case, record: Record) -> Finding | None:
         """Return the argument whose default is wrong, if that explains everything."""
@@ -157,42 +189,54 @@ class FunctionCheck(Check):
             known = name in right and type(value) in NUMBERS
             if known and not same(value, right[name]):
                 as_given = functools.partial(self.reference, **{name: value})
-                if same(record["output"], self._output(as_given, case)):
-                    said = f"is {value} where none is given, expected {right[name]}"
-                    return Finding("default", f"{name} {said}")
+                with contextlib.suppress(Exception):  # it may refuse this number
+                    if not same(record["output"], self._output(as_given, case)):
+                        continue
+                    return found("default", name=name, value=value, right=right[name])
         return None
 
-    def _no_effect(
-        self, case: Case, record: Record, finding: Finding
-    ) -> Finding | None:
-        """Return a number that may be changed without any effect on the output."""
-        output, right = record["output"], self._output(self.reference, case)
-        both = type(output) is type(right) is dict  # a record may be faked
-        other_names = both and [*output] != [*right]
-        if finding.mistake not in ("values", "value", "factor", "shape") or other_names:
-            return None
-        rights = with_other_numbers(self._call(self.reference), case)
-        for place, (value, name) in enumerate(zip(case, self._names(), strict=False)):
-            other = rights.get(str(place), right)
-            if name not in self._argument_names() or same(other, right):
-                continue
-            got = record["changed"].get(str(place))
-            exact = map(torch.equal, tensors_in(got), tensors_in(output))
-            if same(got, output) and all(exact):  # rounding may hide it
-                said = f"{name}={value} as for {name}={_other(value)}"
-                return Finding("no effect", f"puts out the same for {said}")
-        return None
+    @functools.cached_property
+    def _mistaken(self) -> list[Mistake]:
+        """The reference with an argument taken wrongly, or with two exchanged."""
+        names = self._argument_names()
+
+        def wrong(changes: Mapping[str, str], *given: Any, **named: Any) -> Any:
+            values = {**dict(zip(names, given, strict=False)), **named}
+            scope = {"like": like, **values}
+            values |= {name: eval(code, scope) for name, code in changes.items()}
+            by_name = {name: values.pop(name) for name in named}
+            return self.reference(*values.values(), **by_name)
+
+        known = []
+        for name in names:
+            for number in CONSTANTS:
+                known.append((f"{name}={number}", {name: f"like({name}, {number})"}))
+            for code in (code.format(name) for code in TAKEN):
+                known.append((code, {name: code}))
+        for one, two in itertools.permutations(names, 2):
+            known.append((f"{one}={two}", {one: two}))
+            known.append((f"{one} and {two} exchanged", {one: two, two: one}))
+        said = "puts out what is right for {}"
+        return [
+            Mistake("as if", said.format(words), functools.partial(wrong, changes))
+            for words, changes in known
+        ]
 
     def _argument_names(self) -> list[str]:
         inside = re.search(r"\((.*?)\)", self.signature)
         return [n.split("=")[0].strip() for n in inside[1].split(",")] if inside else []
 
     def _known(
-        self, case: Case, output: Any, right: Any, answered: Answered
+        self,
+        mistakes: Sequence[Mistake],
+        case: Case,
+        output: Any,
+        right: Any,
+        answered: Answered,
     ) -> Finding | None:
         """Return the mistake that has this output, unless other cases contradict it."""
-        everywhere = not is_telling(output, right)
-        for mistake in self.mistakes:
+        everywhere = mistakes is not self.mistakes or not is_telling(output, right)
+        for mistake in mistakes:
             with contextlib.suppress(Exception):  # it may not work on every case
                 wrong = self._output(mistake.wrong, case)
                 if same(output, wrong) and difference(wrong, right):  # it shows here
@@ -270,19 +314,11 @@ def defaults_of(answer: Any) -> dict[str, float]:
     return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
 
 
-def with_other_numbers(call: Callable[..., Any], case: Case) -> dict[str, Any]:
-    """Return the outputs for one changed number of a case, by its place."""
-    outputs = {}
-    for place, value in enumerate(case):
-        if type(value) in NUMBERS:
-            arguments = [*case[:place], _other(value), *case[place + 1 :]]
-            with contextlib.suppress(Exception):
-                outputs[str(place)] = plain(call(*copies(arguments)))
-    return outputs
-
-
-def _other(number: float) -> float:
-    return not number if type(number) is bool else 2 * number
+def like(value: Any, number: float) -> Any:
+    """Return a number in the form of a value."""
+    if isinstance(value, Tensor):
+        return torch.full_like(value, number)
+    return type(value)(number)
 
 
 def _alike(value: Any, other: Any) -> bool:
@@ -347,11 +383,6 @@ def unrepeated(record: Record) -> bool:
     return not same(output, again) and same(shapes_in(output), shapes_in(again))
 
 
-def raises(output: Any) -> bool:
-    """Return whether a recorded output is an error."""
-    return isinstance(output, dict) and [*output] == ["raises"]
-
-
 def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
     """Return what is wrong for one sample alone, if the batch's output was right."""
     finding = difference(alone, right, shape, "the output for one sample alone")
@@ -360,27 +391,21 @@ def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
     return found("depends on the batch") if mixed else finding
 
 
-def batch_finding(output: Any, alone: Any, batch: int = 1) -> Finding | None:
-    """Return a finding if a sample has another output in the batch than alone.
-
-    Args:
-        batch: the number of samples; if it is above 1, it is also asked whether one
-            sample has as many outputs as the whole batch.
-    """
-    pairs = [*zip(tensors_in(output), tensors_in(alone), strict=False)]
-    for output, one in pairs:
-        if output.ndim and output[:1].shape == one.shape and not same(output[:1], one):
+def mixed_samples(output: Any, alone: Any) -> Finding | None:
+    """Return a finding if a sample has another output in the batch than alone."""
+    for batch, one in zip(tensors_in(output), tensors_in(alone), strict=False):
+        if batch.ndim and batch[:1].shape == one.shape and not same(batch[:1], one):
             return found("depends on the batch")
-    for output, one in pairs if batch > 1 else ():
-        if output.ndim != one.ndim or one.ndim < 2 or len(output) != len(one):
-            continue
-        if len(one) > 1 or output.numel() > one.numel():
-            why = f"the size of the batch, {len(one)}, is built in"
-            axes = zip(output.shape[1:], one.shape[1:], strict=True)
-            if (batch, 1) in axes:  # the batch has become another axis
-                why = f"axis 0 is to be the batch, of {batch} and of 1"
-            shapes = {"shape": tuple(output.shape), "alone": tuple(one.shape)}
-            return found("built in | batch", why=why, **shapes)
+    return None
+
+
+def batch_built_in(output: Any, alone: Any, batch: int) -> Finding | None:
+    """Return a finding if one sample has as many outputs as a batch of several."""
+    for several, one in zip(tensors_in(output), tensors_in(alone), strict=False):
+        alike = several.ndim == one.ndim > 1 and len(several) == len(one)
+        if alike and batch > 1 and (len(one) > 1 or several.numel() > one.numel()):
+            shapes = {"shape": tuple(several.shape), "alone": tuple(one.shape)}
+            return found("built in | batch", batch=batch, **shapes)
     return None
 
 

@@ -16,13 +16,14 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from vit_check.engine import functions, observing
 from vit_check.engine.check import RAISED, Answered, Case, Check
-from vit_check.engine.comparing import difference, same
+from vit_check.engine.comparing import OF_ONE_OUTPUT, difference, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import Trouble, found
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import Record, drawn, parameters_of, plain, tensors_in
 from vit_check.engine.reading import Part, Sizes, Weights, parts_of
 from vit_check.engine.table import Row, hints_in, mistakes, parted, rows
+from vit_check.engine.telling import related
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed, watch
 
@@ -31,7 +32,6 @@ MOST_PARAMETERS = 256  # tensors
 MOST_NUMBERS = 2**23  # in all parameters together
 MOST_READINGS = 5_000
 READ_AT_ONCE = 64
-_CHANGING = "not repeatable | module"
 AT_ONCE = 16  # with this many readings or more it is quicker to compute them at once
 
 
@@ -62,6 +62,7 @@ class ModuleCheck(Check):
             to a finding about the initialisation.
         as_function: the check for an answer that is a function and gets the weights;
             or its signature, whose arguments are the input, weights and sizes.
+        without: of PyTorch's functions, which such a function is to do without.
         normalize: brings an answer's output into the form of the reference's.
         output_alone: leave it as it is where ``forward`` takes the input and nothing
             that could ask for more, such as attention weights.
@@ -86,6 +87,7 @@ class ModuleCheck(Check):
     lacking: Callable[[list[Part], Sizes], Finding | None] | None = None
     initial: Callable[[Weights, Sizes], Finding | None] | None = None
     as_function: FunctionCheck | str | None = None
+    without: Sequence[str] = ()
     normalize: Callable[[Any], Any] | None = None
     output_alone: bool = False
     more_inputs: Callable[[Generator, Sizes], list[Tensor]] | None = None
@@ -98,7 +100,8 @@ class ModuleCheck(Check):
         known = [*mistakes(self.right, self.rows, self.parts), *self.more]
         super().__init__(self.name, head.signature, known, hints_in(rest))
         (arguments,) = re.findall(r"class \w+\((.*?)\)", head.signature)
-        names = arguments.split(", ")
+        self.defaults = dict(re.findall(r"(\w+)=([\d.]+)", arguments))
+        names = re.sub("=[^,]*", "", arguments).split(", ")
         self.sizes, self.other_sizes = (
             dict(zip(names, case, strict=True)) for case in head.drawn(Generator(), {})
         )
@@ -142,6 +145,7 @@ class ModuleCheck(Check):
             inputs=cases,
             more=[Mistake(m.name, m.sentence, given(m.wrong)) for m in self.mistakes],
             batched=(0,),
+            without=self.without,
         )
 
     def _shapes(self, sizes: Sizes) -> dict[str, torch.Size]:
@@ -215,9 +219,9 @@ class ModuleCheck(Check):
         """Add to a finding that the answer is right with other sizes, if it is."""
         right = [sizes for sizes, *_ in passed]
         if case[0] in right:  # the same sizes passed with another input
-            given = listed({self._called_with: case[1][0]})
-            sentence = f"{finding.sentence}, for {given}"
-            return Finding(finding.mistake, sentence)
+            given = f", for {listed({self._called_with: case[1][0]})}"
+            more = "" if given in finding.sentence else given
+            return Finding(finding.mistake, finding.sentence + more)
         if not right or finding.mistake not in _MAY_COME_OF_SIZES:
             return finding
         it = "it " if finding.mistake in RAISED else ""
@@ -229,7 +233,8 @@ class ModuleCheck(Check):
         how = self.normalize, self.output_alone, self.widths
         floats = getattr(torch, dtype)
         record = observing.observe_module(answer, sizes, inputs, seed, floats, *how)
-        return record | {"built": isinstance(answer, nn.Module)}
+        takes = {p.name: plain(p.default) for p in parameters_of(answer)}
+        return record | {"built": isinstance(answer, nn.Module), "takes": takes}
 
     def judge(
         self, case: Case, record: Record, answered: Answered = ()
@@ -249,7 +254,8 @@ class ModuleCheck(Check):
         place = self._place_of_fitting(output, parts, sizes, *inputs)
         if place is not None:
             finding = self._finding_behind_values(record, parts, place, sizes, *inputs)
-            return finding or self._initial_finding(parts, place, sizes)
+            finding = finding or self._initial_finding(parts, place, sizes)
+            return finding or self._other_arguments(record["takes"])
         readings = list(itertools.islice(self._readings(parts, sizes), self.tried))
         if not readings:
             built_in = self._built_in(record, parts, sizes, *inputs)
@@ -269,12 +275,15 @@ class ModuleCheck(Check):
             finding = self._unreadable(parts, sizes)
         finding = (
             finding
-            or functions.batch_finding(output, record["alone"], len(inputs[0]))
-            or difference(
-                output, self._expected(readings[0], sizes, *inputs), self.shape
-            )
+            or functions.mixed_samples(output, record["alone"])
+            or functions.batch_built_in(output, record["alone"], len(inputs[0]))
         )
-        assert finding is not None
+        if finding is None:
+            right = self._expected(readings[0], sizes, *inputs)
+            unlike = difference(output, right, self.shape)
+            assert unlike is not None
+            given = {self._called_with: inputs[0], **readings[0]}
+            finding = related(unlike, output, right, given)
         return self._with_sizes_said(finding, record, sizes)
 
     def _parts(self, case: Case, record: Record) -> list[Part]:
@@ -296,13 +305,8 @@ class ModuleCheck(Check):
         """Return the index of the first reading with which the reference does this."""
         readings = self._readings(parts, sizes)
         first = output[:1] if isinstance(output, Tensor) and output.ndim else output
-        usual = next(readings, None)
-        if usual is None:
-            return None
-        if same(output, self._expected(usual, sizes, *inputs)):
-            return 0
-        before = 1
-        for many in (7, *itertools.repeat(READ_AT_ONCE, MOST_READINGS)):
+        before = 0
+        for many in (1, 7, *itertools.repeat(READ_AT_ONCE, MOST_READINGS)):
             chunk = list(itertools.islice(readings, many))
             place = _fitting(self.reference, chunk, (output, first), sizes, *inputs)
             if place is not None:
@@ -340,7 +344,13 @@ class ModuleCheck(Check):
                     if "output" not in record or same(
                         record["output"], self._expected(weights, believed, *inputs)
                     ):
-                        return _built_in_as(changed, sizes)
+                        return found(
+                            "built in | sizes",
+                            names=" and ".join(changed),
+                            are="is" if len(changed) == 1 else "are",
+                            sizes=listed({name: sizes[name] for name in changed}),
+                            built_in=listed(changed),
+                        )
         return None
 
     def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
@@ -465,6 +475,18 @@ class ModuleCheck(Check):
         reading = next(itertools.islice(self.reading(built, sizes), place, None))
         return self.initial(reading, sizes)
 
+    def _other_arguments(self, takes: Mapping[str, Any]) -> Finding | None:
+        """Return what is wrong with the order or a default of a class's arguments."""
+        order = ", ".join(name for name in takes if name in self.sizes)
+        right = ", ".join(self.sizes)
+        if len(order) == len(right) and order != right:
+            return found("arguments", order=order, right=right)
+        for name, default in self.defaults.items():
+            given = takes.get(name)
+            if isinstance(given, int | float) and given != float(default):
+                return found("default", name=name, value=given, right=default)
+        return None
+
 
 def needed_by(answer: Any) -> list[str]:
     """The names of the arguments that have no default."""
@@ -520,28 +542,17 @@ def _fitting(
     return None
 
 
-def _built_in_as(built_in: Mapping[str, float], sizes: Sizes) -> Finding:
-    return found(
-        "built in | sizes",
-        names=" and ".join(built_in),
-        are="is" if len(built_in) == 1 else "are",
-        sizes=listed({name: sizes[name] for name in built_in}),
-        built_in=listed(built_in),
-    )
-
+# What is found if the same input gives another output.
+_CHANGING = "not repeatable | module"
 
 # Findings that a size which is built in can cause.
-_MAY_COME_OF_SIZES = {
-    *RAISED,
-    *("shape", "reshape", "values", "factor", "order", "turned", "not finite"),
-    *("parameters", "unused"),
-}
+_MAY_COME_OF_SIZES = {*RAISED, *OF_ONE_OUTPUT, "parameters", "unused"}
 
 
 def _in_training(record: Record, right: Tensor) -> Finding | None:
     """Return what is wrong in training mode alone."""
     output = record["training"]
-    if functions.raises(output):
+    if observing.raises(output):
         return found("raises | in training", raises=output["raises"])
     if difference(output, observing.repeated(right)) is None:
         return None
@@ -549,7 +560,7 @@ def _in_training(record: Record, right: Tensor) -> Finding | None:
         if record["drops"]:
             return found("dropout", rate=record["drops"][0])
         return found("random in training")
-    mixed = functions.batch_finding(output, record["training alone"])
+    mixed = functions.mixed_samples(output, record["training alone"])
     return found("wrong in training" if mixed is None else "batch in training")
 
 

@@ -201,7 +201,8 @@ def observe_call(
     except Exception as error:
         said = in_words(error)
         if batched and said.mistake == "raises":
-            _refuse_batches(said, lambda: function(*copies(alone)))
+            if not raises(_output_or_error(lambda: function(*copies(alone)))):
+                said = trouble("batch of one", raises=said.sentence)
         raise said from None
     record: Record = {"output": output, "after": plain(first)}
     if tensors_in(first):
@@ -213,7 +214,10 @@ def observe_call(
         try:
             record["alone"] = plain(function(*copies(alone)))
         except Exception as error:
-            raise _alone(error) from None
+            said = in_words(error)
+            if said.mistake == "raises":
+                said = trouble("raises alone", raises=said.sentence)
+            raise said from None
     return record
 
 
@@ -262,19 +266,9 @@ def _output_or_error(run: Callable[[], Any]) -> Any:
         return {"raises": in_words(error).sentence}
 
 
-def _refuse_batches(error: Trouble, alone: Callable[[], Any]) -> None:
-    """Raise another trouble where one sample alone raises none."""
-    try:
-        alone()
-    except Exception:
-        return
-    raise trouble("batch of one", raises=error.sentence)
-
-
-def _alone(error: Exception) -> Trouble:
-    said = in_words(error)
-    raised = said.mistake == "raises"
-    return trouble("raises alone", raises=said.sentence) if raised else said
+def raises(output: Any) -> bool:
+    """Return whether a recorded output is an error."""
+    return isinstance(output, dict) and [*output] == ["raises"]
 
 
 def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
@@ -357,17 +351,20 @@ def _drops_of(module: nn.Module, kept: bool = False) -> list[str]:
     return found
 
 
+_MISSPELT = {
+    "__init__": "init int inti intit",
+    "forward": "foward forwrad fwd forwards forword",
+}
+
+
 def _refuse_misspelt(answer: type[nn.Module]) -> None:
     """Refuse a class with a misspelt ``__init__`` or ``forward``, or with none."""
     own = vars(answer)
     for name in own:
         letters = name.replace("_", "").lower()
-        if letters in ("init", "int", "inti", "intit") and name != "__init__":
-            if callable(own[name]) and "__init__" not in own:
-                raise trouble("misspelt __init__", name=name)
-        if letters in ("foward", "forwrad", "fwd", "forwards", "forword"):
-            if "forward" not in own:
-                raise trouble("misspelt forward", name=name)
+        for due, misspelt in _MISSPELT.items():
+            if letters in misspelt.split() and due not in own and callable(own[name]):
+                raise trouble(f"misspelt {due}", name=name)
     if answer.forward is nn.Module.forward and "__call__" not in own:
         raise trouble("no forward")
 
@@ -586,9 +583,12 @@ def _noting_order(module: nn.Module, record: Record) -> Iterator[None]:
 
 
 def _refuse_hidden(module: nn.Module) -> None:
-    """Refuse a module that keeps parameters where nn.Module does not find them."""
+    """Refuse a module that keeps parameters where nobody finds them."""
     found = {id(parameter) for parameter in module.parameters()}
     for path, part in module.named_modules():
+        for name in (*part._modules, *part._parameters):
+            if callable(getattr(nn.Module, name, None)):
+                raise trouble("shadowed", name=name)
         for name, value in vars(part).items():
             if name in _OF_EVERY_MODULE:
                 continue

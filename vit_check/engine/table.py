@@ -20,10 +20,6 @@ a tensor of this shape, ``below(K, 2, 3)`` one of whole numbers from 0 to K - 1,
 ``whole(3, 9)`` one of 3 to 8. A case that is too long for
 a line goes on in the next, indented by four.
 
-Where an answer only moves numbers about, ``moves row column -> column row`` names the
-axes that they come from and those that they go to: then it is said which parts of an
-axis are exchanged, or where a number came from.
-
 A mistake is an edit of the right answer: a name, what is changed, and the sentence for
 the student. An edit stands after the name. Further edits, or one that is too long for
 that line, follow on lines of their own, indented by two spaces, where the arrow may
@@ -49,7 +45,6 @@ from torch import Generator
 from torch.nn import functional as F
 
 from vit_check.engine.drawing import Answer, drawing
-from vit_check.engine.moved import Axes
 from vit_check.engine.verdict import Mistake
 
 ALWAYS_NAMED: dict[str, Any] = {"math": math, "re": re, "torch": torch, "F": F}
@@ -66,11 +61,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Head:
-    """How a table begins: the signature, the code of each case, and names of axes."""
+    """How a table begins: the signature, and the code of each case."""
 
     signature: str
     cases: list[str]
-    moves: Axes | None
 
     def drawn(self, generator: Generator, names: Mapping[str, Any]) -> list[list[Any]]:
         """Return the arguments of each case.
@@ -100,10 +94,8 @@ def evaluated(what: str, code: str, scope: dict[str, Any], form: str = "%s") -> 
 def parted(table: str) -> tuple[Head, str]:
     """Return the head of a table, and the mistakes and hints below it."""
     first = blocks(table)[0]
-    signature, *lines = continued(first)
-    axes = [Axes(*line[6:].split(" -> ")) for line in lines if line[:6] == "moves "]
-    cases = [line for line in lines if line[:6] != "moves "]
-    head = Head(signature, cases, axes[0] if axes else None)
+    signature, *cases = continued(first)
+    head = Head(signature, cases)
     return head, table.strip().removeprefix("\n".join(first))
 
 

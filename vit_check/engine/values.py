@@ -1,6 +1,5 @@
 """Checks of values that a student predicted, counted or measured."""
 
-import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,12 +28,12 @@ class Expression:
     scope: dict[str, Any]
     sentence: str = ""
 
-    @cached_property
-    def value(self) -> Any:
-        return evaluated(f"question {self.question}", self.code, self.scope)
-
     def __call__(self) -> Any:
-        return self.value
+        return self._value
+
+    @cached_property
+    def _value(self) -> Any:
+        return evaluated(f"question {self.question}", self.code, self.scope)
 
 
 @dataclass(eq=False, repr=False)
@@ -80,56 +79,55 @@ class ValueCheck(Check):
     ) -> Finding | None:
         given = record["value"]
         if _is_empty(given):
-            return Finding(
-                "unwritten", f"is not given yet: it is to be {self.signature}"
-            )
+            said = f"is not given yet: it is to be {self.signature}"
+            return Finding("unwritten", said)
         if self.accept is not None:
-            if _holds_nan(given):
-                return Finding("value", f"holds NaN, no number: {self.signature}")
-            sentence = self.accept(given)
-            return None if sentence is None else Finding("value", sentence)
+            nan = f"holds NaN, no number: {self.signature}"
+            wrong = nan if any(v != v for v in _leaves(given)) else self.accept(given)
+            return None if wrong is None else Finding("value", wrong)
         assert self.expected is not None
         right = _as_lists(plain(self.expected()))
         if self._equal(given, right):
             return None
         for slip in self.slips:
-            if self._equal(given, _as_lists(plain(slip.value))):
+            if self._equal(given, _as_lists(plain(slip()))):
                 return Finding("slip", slip.sentence)
-        if isinstance(right, str) and not isinstance(given, str):
-            return Finding("value", f"is to be a text in quotes: {self.signature}")
-        number = isinstance(right, int | float) and not isinstance(right, bool)
-        if isinstance(right, int | float) and isinstance(given, str):
-            kind = "a number" if number else "True or False"
-            text = f"is {given[:40]!r}, a text in quotes, expected {kind} without"
-            return Finding("value", text)
-        if number and (isinstance(given, bool) or given != given):
-            return Finding("value", f"is {given}, expected a number: {self.signature}")
-        if number and isinstance(given, int | float):
-            off = "too large" if given > right else "too small"
-            return Finding("value", f"is {given:,}, which is {off}: {self.signature}")
+        return Finding("value", self._unlike(given, right))
+
+    def _unlike(self, given: Any, right: Any) -> str:
+        """Return the words for a value that is not the right one, without that."""
+        several, expected = _by_place(given), _by_place(right)
+        for place in expected:
+            if place in several and _is_empty(several[place]):
+                return f"has nothing yet at {place}"
+        reason = None
+        if isinstance(right, str):
+            reason = None if isinstance(given, str) else "is to be a text in quotes"
+        elif not isinstance(right, list | dict):
+            reason = _another_kind("is", [given], [right])
+        elif several.keys() == expected.keys():
+            in_order = [several[place] for place in expected]
+            reason = _another_kind("has", in_order, expected.values())
+        elif isinstance(right, list) and isinstance(given, str | int | float):
+            kind = "a text in quotes" if isinstance(given, str) else "one number"
+            reason = f"is {kind}, expected {len(right)} things in a tuple"
+        if (
+            not reason
+            and type(right) in (int, float)
+            and isinstance(given, int | float)
+        ):
+            reason = (
+                f"is {given:,}, which is too {'large' if given > right else 'small'}"
+            )
+        if reason:
+            return f"{reason}: {self.signature}"
         if type(given) is type(right) and not isinstance(right, list | dict):
-            said = repr(given[:40] if isinstance(given, str) else given)
-            return Finding("value", f"is {said}, which is not {self.signature}")
-        if isinstance(right, list | dict):
-            several, expected = _by_place(given), _by_place(right)
-            for place in expected:
-                if place in several and _is_empty(several[place]):
-                    return Finding("value", f"has nothing yet at {place}")
-            reason = None
-            if several.keys() == expected.keys():
-                given_in_order = [several[place] for place in expected]
-                reason = _another_kind(given_in_order, expected.values())
-            elif isinstance(right, list) and isinstance(given, str | int | float):
-                kind = "a text in quotes" if isinstance(given, str) else "one number"
-                reason = f"is {kind}, expected {len(right)} things in a tuple"
-            if reason is not None:
-                return Finding("value", f"{reason}: {self.signature}")
+            return f"is {_short(given)}, which is not {self.signature}"
         found = difference(_form(given), _form(right), what="your answer")
         if found is None and isinstance(right, dict):
-            place = next(k for k in right if not self._equal(given[k], right[k]))
-            return Finding("value", f"is not right at {place!r}")
-        text = found.sentence if found else f"is not right: {self.signature}"
-        return Finding("value", text)
+            wrong = next(k for k in right if not self._equal(given[k], right[k]))
+            return f"is not right at {wrong!r}"
+        return found.sentence if found else f"is not right: {self.signature}"
 
     def _equal(self, given: Any, right: Any) -> bool:
         number = isinstance(right, float) and not isinstance(given, bool)
@@ -158,54 +156,54 @@ def _by_place(value: Any) -> dict[str, Any]:
     return {repr(k): v for k, v in value.items()} if isinstance(value, dict) else {}
 
 
-def _another_kind(given: Iterable[Any], right: Iterable[Any]) -> str | None:
+def _another_kind(verb: str, given: Iterable[Any], right: Iterable[Any]) -> str | None:
+    """Return the words for a text, a number, or True or False where none should be."""
     for one, expected in zip(given, right, strict=True):
-        if isinstance(one, str) and isinstance(expected, int | float):
-            kind = "True or False" if isinstance(expected, bool) else "a number"
-            return f"has {one[:40]!r} in quotes, expected {kind} without"
-        if isinstance(expected, bool) and not isinstance(one, bool):
-            return f"has {_said(one)}, expected True or False"
-        number = isinstance(expected, int | float) and not isinstance(expected, bool)
-        if number and (isinstance(one, bool) or one != one):
-            return f"has {one}, expected a number"
+        number = type(expected) in (int, float)
+        if not number and type(expected) is not bool:
+            continue
+        kind = "a number" if number else "True or False"
+        if isinstance(one, str):
+            return f"{verb} {_short(one)} in quotes, expected {kind} without"
+        if isinstance(one, bool) == number or (number and one != one):
+            return f"{verb} {_short(one)}, expected {kind}"
     return None
 
 
-def _said(value: Any) -> str:
-    """Return the words for a value that should be True or False."""
+def _short(value: Any) -> str:
+    """Return the words for a value, as many as a sentence has room for."""
     if isinstance(value, list):
         return "a list or tuple"
     if isinstance(value, dict):
         return f"something of type {value['?']}" if "?" in value else "a dict"
-    return repr(value)[:40]
+    return repr(value[:40] if isinstance(value, str) else value)[:42]
+
+
+def _leaves(value: Any) -> list[Any]:
+    """Return what a value holds, however deep in lists and dicts."""
+    items = value.values() if isinstance(value, dict) and "?" not in value else value
+    if items is value and not isinstance(value, list):
+        return [value]
+    return [leaf for item in items for leaf in _leaves(item)]
+
+
+def _each(change: Callable[[Any], Any], value: Any) -> Any:
+    if isinstance(value, list):
+        return [_each(change, item) for item in value]
+    if isinstance(value, dict) and "?" not in value:
+        return {key: _each(change, item) for key, item in value.items()}
+    return change(value)
 
 
 def _is_empty(value: Any) -> bool:
     """Return whether nothing is given: None, an ellipsis, or a list of these."""
-    if isinstance(value, list):
-        return bool(value) and all(map(_is_empty, value))
-    if isinstance(value, dict) and value != {"?": "ellipsis"}:
-        return bool(value) and all(map(_is_empty, value.values()))
-    return value is None or value == {"?": "ellipsis"}
-
-
-def _holds_nan(value: Any) -> bool:
-    if isinstance(value, list):
-        return any(map(_holds_nan, value))
-    if isinstance(value, dict):
-        return any(map(_holds_nan, value.values()))
-    return isinstance(value, float) and math.isnan(value)
+    held = _leaves(value)
+    return bool(held) and all(leaf in (None, {"?": "ellipsis"}) for leaf in held)
 
 
 def _as_lists(value: Any) -> Any:
     """Return tensors of numbers as the lists that they print as."""
-    if hasattr(value, "tolist"):
-        return _as_lists(plain(value.tolist()))
-    if isinstance(value, list):
-        return [_as_lists(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _as_lists(item) for key, item in value.items()}
-    return value
+    return _each(lambda v: plain(v.tolist()) if hasattr(v, "tolist") else v, value)
 
 
 def _without_arrays(value: Any, depth: int = 0) -> Any:
@@ -222,10 +220,5 @@ def _without_arrays(value: Any, depth: int = 0) -> Any:
 
 def _form(value: Any) -> Any:
     """Return a value without its numbers, so that no sentence gives the answer away."""
-    if isinstance(value, list):
-        return [_form(item) for item in value]
-    if isinstance(value, dict) and "?" not in value:
-        return {key: _form(item) for key, item in value.items()}
-    if isinstance(value, int | float | str):
-        return "" if isinstance(value, str) else 0
-    return value
+    forms = {int: 0, float: 0, bool: 0, str: ""}
+    return _each(lambda leaf: forms.get(type(leaf), leaf), value)

@@ -4,6 +4,7 @@
 export const CALLED_HERE = [
   [/\bposition(al)? (encoding|embedd?ing)s?\b/i, "position"],
   [/\bsinusoid(al|s)?\b/i, "sines and cosines"],
+  [/(\b1 ?\/ ?)?(√ ?|\bsqrt ?)\(?d(_?[kh]|im)?\b\)?/i, "√d"],
   [/\bro-?pe\b/i, "rotary positions"],
   [/\bbatch-?norm\b/i, "batch norm"],
   [/\bknowledge distillation\b/i, "distillation"],
@@ -70,9 +71,10 @@ export const TOLD_AT = [
     /^γ$|\b(gamma|beta)\b.*\b(gamma|beta|layer ?-?norm)\b|\blayer ?-?norm\b.*(gamma|beta|γ|β)/i,
     "notebooks/06_encoder_block.html#by-hand-layernorm",
   ],
+  [/\b(missing|unexpected) keys?\b/i, "notebooks/10_pretrained_weights.html#what-breaks-strict-false"],
   [
-    /\b(missing|unexpected) keys?\b|\bsize mismatch for (head|heads|fc|classifier)\b/i,
-    "notebooks/10_pretrained_weights.html#what-breaks-strict-false",
+    /\bsize mismatch for (head|heads|fc|classifier)\b|^(head|classifier|fc)\.(weight|bias)$/i,
+    "notebooks/10_pretrained_weights.html#fine-tuning",
   ],
   [
     /\bsize of tensor a \((19[678]|25[678]|26[01]|57[678])\) must match\b/i,

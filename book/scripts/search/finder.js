@@ -56,7 +56,8 @@ function askedBy(text) {
 export class Finder {
   /**
    * Takes the sections, their index, and the pages, each with the pages that rank before it if they have the words.
-   * @param {import("./index.js").Content & { index: import("./index.js").PackedIndex }} content
+   * Without their text, it finds by headings, terms and names.
+   * @param {import("./index.js").Whole | import("./index.js").Named} content
    */
   constructor({ pages, sections, index }) {
     this.pages = pages;
@@ -105,13 +106,27 @@ export class Finder {
   }
 
   /**
+   * Returns a question with two words joined that the book writes as one, as soft and max.
+   * @param {string} question
+   */
+  joined(question) {
+    const words = wordsIn(question);
+    const times = (/** @type {string} */ word) => this.vocabulary.get(formsOf(word).whole) ?? 0;
+    return words.slice(1).reduce((text, { word }, at) => {
+      const before = words[at].word;
+      const isOne = times(before + word) > Math.max(times(before), times(word));
+      return isOne ? text.replace(`${before} ${word}`, before + word) : text;
+    }, question);
+  }
+
+  /**
    * Returns a question with each word mended that the book has not, and that is a mistake away from one that it has. A
    * long word may be two mistakes away from a word of a title or a term, if the first letter is right.
    * @param {string} question
    */
   spelt(question) {
-    let mended = question;
-    for (const { word } of wordsIn(question)) {
+    let mended = this.joined(question);
+    for (const { word } of wordsIn(mended)) {
       const { whole, stem, parts } = formsOf(word);
       if (parts.length || !/^[a-z]{5,}$/.test(whole)) continue;
       if (this.vocabulary.has(stem) || this.halves(whole).length) continue;

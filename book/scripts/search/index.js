@@ -22,8 +22,13 @@ import { formsOf, wordsIn } from "./words.js";
 /** @typedef {import("minisearch").AsPlainObject} Index */
 /** @typedef {{ counts: number[], steps: number[], times: number[] }} Field */
 /** @typedef {Omit<Index, "index"> & { terms: string[], fields: Field[] }} PackedIndex */
-/** @typedef {{ pages: Page[], sections: Columns }} Content as book/_extensions/search.py writes it */
+/** @typedef {{ pages: Page[], sections: Columns }} Content as book/_extensions/search.py writes it, in two files */
+/** @typedef {Pick<Columns, "prose" | "pictures" | "code">} Texts */
+/** @typedef {{ pages: Page[], sections: Omit<Columns, keyof Texts>, index: PackedIndex }} Named */
+/** @typedef {{ sections: Texts, index: PackedIndex }} Written */
+/** @typedef {Content & { index: PackedIndex }} Whole */
 
+export const NAMES = ["title", "names", "introduced", "page"];
 export const WEIGHTS = { title: 8, names: 4, introduced: 3, page: 2, prose: 1, pictures: 0.5, code: 0.3 };
 
 /**
@@ -46,13 +51,14 @@ const INDEXED_BY = {
 };
 
 /**
- * @param {Content} content
+ * Returns the sections, without text if that is not there yet.
+ * @param {Content | Pick<Named, "pages" | "sections">} content
  * @returns {Section[]}
  */
 export function sectionsOf({ pages, sections }) {
   return sections.page.map((page, id) => {
     const row = Object.entries(sections).map(([name, column]) => [name, column[id]]);
-    return { ...Object.fromEntries(row), id, page: pages[page] };
+    return { prose: [], pictures: [], code: [], ...Object.fromEntries(row), id, page: pages[page] };
   });
 }
 
@@ -94,14 +100,14 @@ function unpacked({ terms, fields, ...rest }) {
   return { ...rest, index };
 }
 
-/** @param {Content} content */
-export function indexOf(content) {
-  const index = new MiniSearch(INDEXED_BY);
+/** @type {(content: Content, fields?: string[]) => PackedIndex} */
+export function indexOf(content, fields = INDEXED_BY.fields) {
+  const index = new MiniSearch({ ...INDEXED_BY, fields });
   index.addAll(sectionsOf(content));
   return packed(index.toJSON());
 }
 
 /** @param {PackedIndex} index */
 export function opened(index) {
-  return MiniSearch.loadJS(unpacked(index), INDEXED_BY);
+  return MiniSearch.loadJS(unpacked(index), { ...INDEXED_BY, fields: Object.keys(index.fieldIds) });
 }

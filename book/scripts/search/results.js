@@ -41,11 +41,12 @@ export class Answers {
   /**
    * @param {HTMLFormElement} form the field, in the dialog or on the search page
    * @param {string} root the book's address
-   * @param {() => Promise<Finder>} ready
+   * @param {{ begun(): Promise<Finder>, ready(): Promise<Finder> }} finders of headings and terms, and of all text
    */
-  constructor(form, root, ready) {
+  constructor(form, root, { begun, ready }) {
     this.form = form;
     this.root = root;
+    this.begun = begun;
     this.ready = ready;
     this.input = /** @type {HTMLInputElement} */ (form.querySelector("input"));
     this.dialog = form.closest(".search-button__search-container");
@@ -123,7 +124,11 @@ export class Answers {
     const question = this.input.value.trim();
     this.question = question;
     try {
-      if (!this.isReady) this.status.textContent = question ? "Opening the index …" : "";
+      if (!this.isReady) {
+        this.status.textContent = question ? "Opening the index …" : "";
+        const finder = await this.begun();
+        if (question && this.question === question && !this.isReady) this.showFirst(finder, question, pages);
+      }
       const finder = await this.ready();
       this.isReady = true;
       const asked = `${pages} ${question}`;
@@ -137,6 +142,25 @@ export class Answers {
   }
 
   /**
+   * Shows the sections whose headings, terms or names answer, until the text is there. Only then is it known which
+   * words are misspelt.
+   * @param {Finder} finder
+   * @param {string} question
+   * @param {number} pages the most that are shown
+   */
+  showFirst(finder, question, pages) {
+    if (finder.spelt(question) !== question) return;
+    const found = finder.find(question).filter(({ missing }) => !missing);
+    this.status.textContent = "Found in headings and terms; the text is on its way …";
+    this.list.replaceChildren(...this.listed(finder, groupsOf(found), pages));
+  }
+
+  /** @type {(finder: Finder, groups: ReturnType<typeof groupsOf>, pages: number) => Element[]} */
+  listed(finder, groups, pages) {
+    return groups.slice(0, pages).map(([page, ones]) => this.groupOf(finder, page, ones));
+  }
+
+  /**
    * @param {Finder} finder
    * @param {string} question
    * @param {number} pages the most that are shown
@@ -147,7 +171,7 @@ export class Answers {
     const inFocus = this.stopInFocus();
     this.status.textContent = question && this.told(finder, question, found, groups.length);
     this.nearest.replaceChildren(...(question && !found.length ? this.waysOn(finder.nearest(question)) : []));
-    this.list.replaceChildren(...groups.slice(0, pages).map(([page, ones]) => this.groupOf(finder, page, ones)));
+    this.list.replaceChildren(...this.listed(finder, groups, pages));
     if (groups.length > pages)
       this.list.append(el("li", { class: "search-more" }, this.more(question, pages)));
     // the new list replaced the link in focus; its successor in the same place takes the focus

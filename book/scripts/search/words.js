@@ -47,7 +47,8 @@ function newForms(word) {
   const apart = camel.length > 1 && camel.every((part) => part.length > 2) ? camel.join("-") : word;
   const text = fold(apart).replace(/['’]s$/, "").replace(/['’,]/g, "");
   const whole = formOf(text.replace(/[-‑]/g, ""));
-  const names = [...text.split("√"), ...text.split(/[./]/), ...text.split(/[-‑_./√]/)];
+  const cuts = ["√", /[./]/, /[-‑_./√]/];
+  const names = cuts.flatMap((cut) => text.split(cut)).map((name) => name.replace(/\/$/, "")); // 1/√d begins with 1
   if (/^\p{L}\p{L}ᵀ$/u.test(word)) names.push(text[0], text.slice(1)); // a product of two letters
   const parts = [...new Set(names)].filter((name) => name && name !== text && !/[-‑]/.test(name)).map(formOf);
   if (text.includes("√")) parts.push(formOf("sqrt"));

@@ -70,6 +70,8 @@ positions before the class token: [cls, patches] -> [cls, patches + pos[:, :-1]]
     - 1, and row 0 belongs to the class token
 positions multiplied: tokens + pos -> tokens * pos
     tokens and positions are multiplied; in ViT they are added
+positions added twice: tokens + pos -> tokens + 2 * pos
+    the positions are added twice
 patches down the columns: maps.flatten -> maps.mT.flatten
     the patches come column by column; they are read row by row
 view instead of transpose: maps.flatten(2).mT -> maps.reshape(len(maps), -1, len(bias))

@@ -73,25 +73,20 @@ def one_too_few(parts: list[Part], sizes: Sizes) -> Finding | None:
     return None
 
 
-def _starts_wide(weights: Weights, sizes: Sizes) -> Finding | None:
-    """Return a finding if positions start much larger than the 0.02 that is asked for.
-
-    Learning may also begin from a table of sines and cosines. In each of its rows but
-    the class token's the squares add up to D/2.
-    """
-    rows = weights["pos_embed"][0]  # (T, D)
-    lengths = rows.square().sum(dim=1) / (rows.shape[1] / 2)  # (T,)
-    if torch.isclose(lengths[1:], lengths.new_ones(()), atol=1e-3).all():
+def _starts_otherwise(weights: Weights, sizes: Sizes) -> Finding | None:
+    """Return a finding if positions do not start as is asked for, 0.02 around 0."""
+    rows = weights["pos_embed"][0].double()  # (T, D)
+    spread, mean = rows.std().item(), rows.mean().item()
+    if bool((rows == rows[:1]).all()):
+        said = "all positions alike, expected random ones, standard deviation 0.02"
+    elif not 0.0125 < spread < 0.03:
+        said = f"positions with a standard deviation of about {spread:.2g}"
+        said += ", expected 0.02" + ", not its root" * (0.12 < spread < 0.16)
+    elif abs(mean) > 0.01:
+        said = f"positions with a mean of about {mean:.2g}, expected 0"
+    else:
         return None
-    spread = rows.square().mean().sqrt().item()
-    if spread < 0.1:
-        return None
-    root = ", not its root" if 0.12 < spread < 0.16 else ""
-    return Finding(
-        "wide start",
-        f"starts positions with a standard deviation of about {spread:.2g}, "
-        f"expected 0.02{root}",
-    )
+    return Finding("start", f"starts {said}")
 
 
 position_embedding = ModuleCheck(
@@ -108,6 +103,6 @@ position_embedding = ModuleCheck(
     ),
     shape="(B, T, D)",
     lacking=one_too_few,
-    initial=_starts_wide,
+    initial=_starts_otherwise,
     as_function="position_embedding(tokens, pos_embed) -> (B, T, D)",
 )

@@ -14,11 +14,14 @@ def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
     at = "" if drop_prob else " with drop_prob 0"
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(20101192)
-        seen, own = {}, x.clone()
+        seen: dict[str, Any] = {}
+        own = x.clone()
         for where, training in (("training", True), ("evaluation", False)):
             given = own.clone()
             run = _prepared(answer, drop_prob, training)
-            seen[f"the output in {where}{at}"] = _effect(run, given, own, drop_prob)
+            found = _effect(run, given, own, drop_prob)
+            found = found if isinstance(found, dict) else {"what comes out": found}
+            seen |= {f"{what} in {where}{at}": said for what, said in found.items()}
             if not torch.equal(given, own):  # its input was changed: show that in x
                 x.copy_(given)
         return seen
@@ -47,7 +50,7 @@ def _effect(
     if not isinstance(y, Tensor):
         return y
     if y.ndim == x.ndim and y.shape[1:] == x.shape[1:] and len(y) < len(x):
-        return "of fewer samples"
+        return "fewer samples"
     if y.shape != x.shape:
         shapes = f"{tuple(y.shape)}, expected {tuple(x.shape)}, that is (B, T, D)"
         raise Trouble("shape", f"the output has shape {shapes}")
@@ -57,7 +60,7 @@ def _effect(
     y = Tensor.as_subclass(y, Tensor).detach()
     factors = y.double() / x.double()  # (B, T, D)
     if not torch.isfinite(factors).all():
-        return "not finite"
+        return "NaN or infinity"
     if (factors - 1).abs().max() < 1e-4:
         return "x as it is"
     alike = {name: _alike(factors, axis) for axis, name in enumerate(_AXES)}
@@ -70,18 +73,19 @@ def _effect(
     if drawn == "alike in each call" and torch.initial_seed() != seed:
         drawn += ", by a seed"
     share = (factors == 0).double().mean().item()
-    dropped = "some of it is dropped"
+    dropped = "all or nothing" if alike["samples"] else f"{share:.0%} of the numbers"
     for part, expected in (("drop_prob", drop_prob), ("1 - drop_prob", 1 - drop_prob)):
         if not alike["samples"] and abs(share - expected) < 0.05:
-            dropped = f"a share of {part} is dropped"
+            dropped = f"a share of {part}"
     left = factors[factors != 0].mul(1000).round().div(1000).unique()  # (factors,)
     if not share and len(left) > 2:
-        return "filled"
+        return "no zeros, and several factors"
     return {
-        "what falls": dropped if share else "nothing is dropped",
+        "what comes out": "zeros and x times a factor" if share else "x times a factor",
+        "what falls": dropped,
         "what is alike": ", ".join(n for n in alike if alike[n]) or "nothing",
         "the factor of what is kept": left[:3].tolist(),
-        "how it is drawn": drawn if share else "not at all",
+        "how the coins fall": drawn if share else "not at all",
         "the gradient": _gradient(run, x),
     }
 

@@ -10,6 +10,7 @@ from vit_check.chapters.encoder_block.mlp import mlp, mlp_readings, two_layers
 from vit_check.chapters.multi_head_attention.multi_head_attention import (
     maps_from_heads,
     multi_head_attention,
+    output_of_tuple,
     several_heads,
 )
 from vit_check.engine import reading
@@ -17,7 +18,6 @@ from vit_check.engine.drawing import Answer, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import Linear, Part, Sizes, Weights
-from vit_check.engine.verdict import Finding
 from vit_steps.encoder import EncoderBlock
 
 Step = Callable[[Tensor], Tensor]
@@ -37,6 +37,11 @@ residual from the normed x at the MLP: x + mlp -> norm2(x) + mlp
 no residual: x + attn -> attn
   x + mlp -> mlp
     nothing is added to what came in: x is replaced by what attention and MLP compute
+no residual at attention: x + attn -> attn
+    what attention found replaces x; it should be added to it
+norms behind the branches: attn(norm1(x)) -> norm1(attn(x))
+  mlp(norm2(x)) -> norm2(mlp(x))
+    the norms come behind attention and MLP, on what these add; each belongs in front
 no residual at the MLP: x + mlp -> mlp
     what the MLP computed replaces x; it should be added to it
 post-norm: x + attn(norm1(x)) -> norm1(x + attn(x))
@@ -100,9 +105,7 @@ PyTorch's defaults: x + attn(norm1(x)) -> norm1(x + attn(x))
 """
 
 _USUAL_IN_ATTENTION = (
-    "no scale | scale by D | scale late, by D | softmax over queries | causal | "
-    "heads joined by view | split and joined by view | attention among heads | "
-    "across the batch | one head"
+    "no scale | scale late, by D | causal | across the batch | one head"
 ).split(" | ")
 
 PARTS_OF_BLOCK = (several_heads, two_layers, wired)
@@ -147,18 +150,6 @@ def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
                 yield block_weights(pair, attention, layers)
 
 
-def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
-    of_mlp = {sizes["embed_dim"], hidden_dim(sizes)}
-    others = [part for part in parts if reading.sides(part) != of_mlp]
-    assert multi_head_attention.lacking is not None
-    return multi_head_attention.lacking(others, sizes)
-
-
-def output_of_tuple(output: Any) -> Any:
-    """Return the output without the attention weights or None that may come with it."""
-    return output[0] if isinstance(output, tuple) and output else output
-
-
 def _callables_for_block(answer: Answer, x: Tensor, *learned: Any) -> Any:
     norm1, (shares, values), norm2, (into, back) = learned
     return answer(
@@ -188,8 +179,8 @@ encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)
     [float64(7, 5) / 2.6, float64(5, 7) / 2.2]"""
 
 _BUILT = """
-class EncoderBlock(embed_dim, num_heads, mlp_ratio), called with x (B, T, D)
-  10, 2, 2.5
+class EncoderBlock(embed_dim, num_heads, mlp_ratio=4.0), called with x (B, T, D)
+  10, 2, 2.75  # M = 27, as int makes it of 27.5
   12, 3, 5"""
 
 encoder_block = ModuleCheck(
@@ -207,7 +198,6 @@ encoder_block = ModuleCheck(
         *(r for r in multi_head_attention.rows if r.name in _USUAL_IN_ATTENTION),
     ],
     shape="(B, T, D)",
-    lacking=_block_lacks,
     tried=16,
     as_function=FunctionCheck(
         wired,

@@ -6,10 +6,10 @@ from torch import Tensor
 from vit_check.engine.functions import checked_by
 
 
-def _normed_by(answer: Any, x: Tensor, *others: Any) -> Any:
+def _normed_by(answer: Any, x: Tensor, *arguments: Any) -> Any:
     """Return the output, without a gradient where float32 is too coarse for one."""
     with torch.set_grad_enabled(x.dtype == torch.float64 or bool(x.mean() < 100)):
-        return answer(x, *others)
+        return answer(x, *arguments)
 
 
 TABLE = """
@@ -41,6 +41,20 @@ eps 1e-5: var + eps -> var + 1e-5
     eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
 eps ignored: var + eps -> var + 1e-6
     the argument eps has no effect
+squares: x.var(dim=-1, correction=0, keepdim=True)
+  -> x.square().mean(dim=-1, keepdim=True) - mean.square()
+    the variance is the mean of squares less the mean's square, which loses digits where
+    numbers lie far from 0 and close together: take the mean of (x - mean)²
+weight forgotten: normed * weight + bias -> normed + bias
+    the weight has no effect: what is normed is multiplied by it
+bias forgotten: normed * weight + bias -> normed * weight
+    the bias has no effect: it is added at the end
+weight and bias exchanged: normed * weight + bias -> normed * bias + weight
+    weight and bias are exchanged: multiply by the weight, then add the bias
+not divided: / torch.sqrt(var + eps) -> nothing
+    nothing is divided: each token is to have a standard deviation of 1
+no eps: var + eps -> var
+    eps is missing under the root: it is to be added to the variance
 bias before weight: normed * weight + bias -> (normed + bias) * weight
     the bias is added before the weight is multiplied, and so is multiplied too
 no keepdim: , keepdim=True -> nothing
@@ -55,7 +69,7 @@ no keepdim: , keepdim=True -> nothing
 """
 
 
-@checked_by(TABLE, batched=(0,), scenario=_normed_by)
+@checked_by(TABLE, batched=(0,), scenario=_normed_by, without=["layer_norm"])
 def layer_norm(x: Tensor, weight: Any, bias: Any, eps: float = 1e-6) -> Tensor:
     mean = x.mean(dim=-1, keepdim=True)
     var = x.var(dim=-1, correction=0, keepdim=True)

@@ -5,6 +5,9 @@ from typing import Any
 
 from torch import Generator, Tensor
 
+from vit_check.chapters.scaled_dot_product_attention import (
+    scaled_dot_product_attention as of_one_head,
+)
 from vit_check.engine import reading
 from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck
@@ -19,7 +22,7 @@ def several_heads(weights: Weights, sizes: Sizes, x: Tensor) -> Any:
     d = D // h
     qkv = x @ weights["qkv.weight"].T + weights["qkv.bias"]
     q, k, v = qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)  # (B, h, T, d) each
-    scores = q @ k.mT / math.sqrt(d)
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
     shares = scores.softmax(dim=-1)
     joined = (shares @ v).transpose(1, 2).reshape(B, T, D)
     return joined @ weights["proj.weight"].T + weights["proj.bias"]
@@ -74,31 +77,28 @@ def _attention_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
     return None
 
 
-def _output_of_tuple(output: Any) -> Any:
-    """Return the output without the weights that may come with it in a tuple."""
-    return output[0] if isinstance(output, tuple) and len(output) in (1, 2) else output
+def output_of_tuple(output: Any) -> Any:
+    """Return the output without the attention weights or None that may come with it."""
+    return output[0] if isinstance(output, tuple) and output else output
 
 
 OF_NORM = ("norm.weight", "norm.bias")  # if the layer has a norm
 
-TABLE = """
+TABLE = f"""
 class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)
   20, 4  # h is not 3, as q, k and v are
   12, 2
-no scale: / math.sqrt(d) -> nothing
-    the scores are not divided by √d before the softmax
-scale by D: math.sqrt(d) -> math.sqrt(D)
+{of_one_head.OF_SCORES}
+{of_one_head.OVER_QUERIES}
+scale by D: math.sqrt(q.shape[-1]) -> math.sqrt(D)
     the scores are divided by √D, but the vectors that are multiplied are those of a
     head, which have d = D/h numbers
-scale by d: math.sqrt(d) -> d
-    the scores are divided by d, but their standard deviation is √d: divide by that
-scale late, by D: / math.sqrt(d) -> nothing
+scale late, by D: / math.sqrt(q.shape[-1]) -> nothing
   shares @ v -> shares / math.sqrt(D) @ v
     the attention weights are divided by √D after the softmax, so that a row no longer
     sums to 1; divide the scores by √d before it
-softmax over queries: softmax(dim=-1) -> softmax(dim=-2)
-    the softmax runs over the queries: each column of the attention weights sums to 1,
-    but each row should
+weights times keys: shares @ v -> shares @ k
+    the weights gather keys; what they are to gather is the values
 softmax over heads: softmax(dim=-1) -> softmax(dim=1)
     the softmax runs over the heads: for each pair of tokens the attention weights of
     the heads sum to 1, but in each head each row should
@@ -173,5 +173,6 @@ multi_head_attention = ModuleCheck(
     lacking=_attention_lacks,
     as_function="multi_head_attention(x, qkv_weight, qkv_bias, proj_weight, proj_bias, "
     "num_heads) -> (B, T, D)",
-    normalize=_output_of_tuple,
+    normalize=output_of_tuple,
+    output_alone=True,
 )

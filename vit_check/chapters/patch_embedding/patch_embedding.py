@@ -8,7 +8,6 @@ from vit_check.engine.drawing import images_of
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import Part, Sizes, Weights, as_filters
 from vit_check.engine.table import mistakes
-from vit_check.engine.verdict import Finding
 from vit_steps.patch_embedding import PatchEmbedding, patchify
 from vit_steps.sizes import as_pair
 
@@ -39,20 +38,6 @@ def _embedding_readings(parts: Sequence[Part], sizes: Sizes) -> Iterator[Weights
         each = (as_filters(weight, D, (1, height, width)) for weight in weights)
         for filters in zip(*each, strict=False):
             yield {"proj.weight": torch.cat(filters, dim=1), "proj.bias": bias}
-
-
-def _starts_too_wide(weights: Weights, sizes: Sizes) -> Finding | None:
-    C, height, width = _numbers(sizes)
-    inputs = C * height * width
-    std = weights["proj.weight"].double().std().item()
-    if inputs < 20 or std < 3 / inputs**0.5:
-        return None
-    return Finding(
-        "starts too wide",
-        f"starts with weights of standard deviation {std:.2g}: a sum of C·P·P = "
-        f"{inputs} products then has {std * inputs**0.5:.0f} times the spread of a "
-        "pixel; divide by the root of C·P·P, or let a layer of PyTorch start itself",
-    )
 
 
 def by_matrix(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
@@ -117,7 +102,7 @@ patch_embedding = ModuleCheck(
     parts=[patchify],
     more=mistakes(by_convolution, OF_MAPS),
     shape="(B, N, D)",
-    initial=_starts_too_wide,
     as_function="patch_embedding(images, weight, bias, patch_size) -> (B, N, D), the "
     "weight (D, C, P, P) as a convolution's",
+    without=["conv"],
 )

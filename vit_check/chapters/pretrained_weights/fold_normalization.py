@@ -4,10 +4,10 @@ from vit_check.engine.functions import checked_by
 
 TABLE = """
 fold_normalization(weight, bias, mean, std) -> (weight, bias)
-  float64(5, 3, 4, 2), float64(5), float64(3), 0.2 + 0.3 * float64(3).abs()
-  float32(7, 1, 2, 3), float32(7), float32(1), 0.2 + 0.3 * float32(1).abs()
+  float64(5, 3, 4, 4), float64(5), float64(3), 0.2 + 0.3 * float64(3).abs()
+  float32(7, 1, 2, 2), float32(7), float32(1), 0.2 + 0.3 * float32(1).abs()
   float64(3, 3, 3, 3), float64(3), float64(3), 0.2 + 0.3 * float64(3).abs()
-  float32(6, 4, 2, 5), float32(6), float32(4), 0.2 + 0.3 * float32(4).abs()
+  float32(6, 4, 5, 5), float32(6), float32(4), 0.2 + 0.3 * float32(4).abs()
 multiplied by std: weight / std -> weight * std
     the weight is multiplied by the standard deviation, expected divided, as pixels are
 variance: std.reshape -> std.square().reshape

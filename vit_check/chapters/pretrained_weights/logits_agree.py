@@ -28,6 +28,7 @@ def _agree_inputs(generator: Generator) -> Cases:
         "one logit of the last image": off_at((B - 1, 3, 4 * atol)),
         "one that is higher and one that is lower": off_at((0, 0, 0.25), (2, 1, -0.25)),
         "one logit that is NaN": off_at((2, 5, math.nan)),
+        "one expected logit that is NaN": off_at((2, 5, math.nan))[::-1],
         "NaN on both sides": [nan, nan.clone()],
         "(B, 1) beside (B, K)": [column, column.expand(B, K).clone()],
         "one image beside B of them": [expected[:1], expected[:1].repeat(B, 1)],

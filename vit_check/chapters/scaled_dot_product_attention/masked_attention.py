@@ -5,10 +5,12 @@ from vit_check.engine.functions import FunctionCheck
 
 TABLE = f"""
 masked_attention(q, k, v, mask) -> (output, weights)
+  *float64(3, 2, 3, 5, 4), _mask(generator, 2, 3, 5, 5) | torch.eye(5).bool()
   float32(3, 2, 7, 6), float32(3, 2, 5, 6), float32(3, 2, 5, 4),
     _mask(generator, 3, 2, 7, 5)
   *float64(3, 3, 4, 5), _mask(generator, 3, 4, 4)
   *float32(3, 2, 3, 3), _mask(generator, 2, 3, 3)
+  float64(4, 3), float64(1, 3), float64(1, 2), _mask(generator, 4, 1)
   bfloat16(2, 5, 8), *bfloat16(2, 2, 6, 8), _mask(generator, 2, 5, 6)
   float32(2, 3, 4, 6), float32(2, 3, 5, 6), float32(2, 3, 5, 7), _PADDING
   *_far_from_zero(generator)
@@ -37,7 +39,8 @@ row of NaN: .nan_to_num(0.0) -> nothing
 row left level: -math.inf -> -1e9
     a query that may look at nothing looks at everything alike: all its scores are the
     same large negative number; give it zeros
-{unmasked.OF_SCALE}
+{unmasked.OF_SCORES}
+{unmasked.OVER_QUERIES}
 ? A key that is masked should get a weight of exactly 0, and the others should still sum
   to 1. Which score becomes a weight of 0?
 ? Before the softmax, put minus infinity where the mask is False. Then look at a row

@@ -35,14 +35,35 @@ def _far_from_zero(generator: Generator, loud: float = 20.0) -> Case:
     return [q, k, v, seen.expand(2, 4, 5)]
 
 
-OF_SCALE = """\
+OF_SCORES = """\
 no scale: / math.sqrt(q.shape[-1]) -> nothing
     the scores are not divided by √d before the softmax
 scale by d: math.sqrt(q.shape[-1]) -> q.shape[-1]
     the scores are divided by d; their standard deviation grows like √d: divide by it
+multiplied: / math.sqrt(q.shape[-1]) -> * math.sqrt(q.shape[-1])
+    the scores are multiplied by √d, expected divided
+no softmax: scores.softmax(dim=-1) -> scores
+    the scores themselves weigh the values: the softmax is missing
 scale by tokens: q.shape[-1] -> k.shape[-2]
     the scores are divided by the root of the number of keys; their spread grows with d,
     the length of the vectors that are multiplied"""
+
+OF_QUERIES = """\
+scale by d_v: q.shape[-1] -> v.shape[-1]
+    the scores are divided by the root of the values' length; it is queries and keys
+    that are multiplied, and theirs is d
+scale late: / math.sqrt(q.shape[-1]) -> nothing
+  scores.softmax(dim=-1) -> (scores.softmax(dim=-1) / math.sqrt(q.shape[-1]))
+    the division by √d comes after the softmax: the weights no longer sum to 1
+weights times keys: weights @ v -> weights @ k
+    the weights gather keys; what they are to gather is the values
+scores for weights: v, weights -> v, scores
+    the second thing returned is the scores, expected the weights, after the softmax"""
+
+OVER_QUERIES = """\
+softmax over queries: softmax(dim=-1) -> softmax(dim=-2)
+    the softmax runs over the queries: each column of the attention weights sums to 1,
+    but each row should"""
 
 TABLE = f"""
 scaled_dot_product_attention(q, k, v) -> (output, weights)
@@ -50,19 +71,14 @@ scaled_dot_product_attention(q, k, v) -> (output, weights)
   *float64(3, 3, 4, 5)
   *float32(3, 2, 3, 3)
   bfloat16(2, 5, 8), *bfloat16(2, 2, 6, 8)
+  float64(5, 4), float64(3, 4), float64(3, 2)
   *(x.float() for x in _far_from_zero(generator, 7.0)[:3])
-{OF_SCALE}
-scale by d_v: q.shape[-1] -> v.shape[-1]
-    the scores are divided by the root of the values' length; it is queries and keys
-    that are multiplied, and theirs is d
+{OF_SCORES}
+{OF_QUERIES}
+{OVER_QUERIES}
 scale by 8: math.sqrt(q.shape[-1]) -> 8
     the scores are divided by 8, which is √d where d is 64; here d is the length of the
     queries that come in
-scale late: / math.sqrt(q.shape[-1]) -> nothing
-  .nan_to_num(0.0) -> .nan_to_num(0.0) / math.sqrt(q.shape[-1])
-    the division by √d comes after the softmax: the weights no longer sum to 1
-softmax over queries: softmax(dim=-1) -> softmax(dim=-2)
-    the softmax runs over the queries: each column sums to 1, and each row should
 softmax over heads: softmax(dim=-1) -> softmax(dim=1)
     the softmax runs over axis 1, the heads: they compete, and the keys do not
 keys reshaped: k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
@@ -72,8 +88,6 @@ causal: scores.softmax(dim=-1)
   -> (scores - scores.new_full(scores.shape, math.inf).triu(1)).softmax(dim=-1)
     a causal mask is built in: no query sees the keys behind its own place, and nothing
     here is to be hidden for its place
-scores for weights: v, weights -> v, scores
-    the second thing returned is the scores, expected the weights, after the softmax
 ? Write the shape of q, k, v and of the scores beside each line, then look at which axis
   the softmax takes.
 ? Scores are q times k transposed in its last two axes, divided by the root of

@@ -32,6 +32,10 @@ over everything: - largest -> nothing
   exps.sum(dim=-1, keepdim=True) -> exps.sum()
     divides by the sum of all exponentials, so that only the whole adds up to 1; each
     row has a sum of its own
+sum of the table: exps.sum(dim=-1, keepdim=True) -> exps.sum()
+    divides by the sum of all rows' exponentials; each row has a sum of its own
+over axis 1: dim=-1 -> dim=1
+    runs over axis 1, which is the last of two axes; dim=-1 is the last of any
 keepdim missing: - largest -> nothing
   exps.sum(dim=-1, keepdim=True) -> exps.sum(dim=-1)
     divides column j by the sum of row j: without keepdim=True the sums lie along the
@@ -49,7 +53,7 @@ powers of two: .exp() -> .exp2()
 """
 
 
-@checked_by(TABLE, shape="as the scores")
+@checked_by(TABLE, shape="as the scores", without=["softm", "scaled_dot"])
 def softmax(scores: Tensor) -> Tensor:
     largest = scores.amax(dim=-1, keepdim=True)
     exps = (scores - largest).exp()

@@ -23,7 +23,8 @@ class _Rows(TorchFunctionMode):
     ) -> Any:
         output = func(*args, **(kwargs or {}))
         for tensor in tensors_in(output):
-            if self.keys in tensor.shape and tensor.is_floating_point():
+            flat = tensor.numel() < 2 or tensor.min() == tensor.max()  # no scores
+            if self.keys in tensor.shape and tensor.is_floating_point() and not flat:
                 self.found |= tensor.numel() // self.keys not in self.widths
         if func is F.scaled_dot_product_attention:  # it makes whole rows inside
             key = {**dict(enumerate(args)), **(kwargs or {})}.get("key", args[1:2])
@@ -34,7 +35,7 @@ class _Rows(TorchFunctionMode):
 def _attend_watched(
     attend: Answer, q: Tensor, k: Tensor, v: Tensor, block: int
 ) -> dict[str, Any]:
-    widths = {k.shape[1], v.shape[1], k.shape[1] + v.shape[1]}
+    widths = {k.shape[1], v.shape[1], v.shape[1] + 1, k.shape[1] + v.shape[1]}
     with _Rows(len(k), widths) as rows:
         output = attend(q, k, v, block)
     # If a block is one key, a number for each block is a whole row.

@@ -5,7 +5,6 @@ from vit_check.engine.functions import checked_by
 
 TABLE = """
 drop_registers(tokens, num_registers) -> (B, 1 + N, D)
-  moves image token number -> image token number
   float32(3, 1 + 3 + 7, 5), 3
   float64(2, 1 + 4 + 70, 3), 4
   float32(2, 1 + 0 + 4, 6), 0

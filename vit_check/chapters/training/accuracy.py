@@ -21,10 +21,11 @@ def _accuracies(
 
 
 def _accuracy_inputs(generator: Generator) -> Cases:
-    for sizes in ([(11, 7), (8, 6), (13, 7), (1, 6)], [(11, 11), (13, 13), (12, 12)]):
+    small = [(11, 7), (8, 6), (13, 7), (1, 6)]
+    for scale, sizes in ((1, small), (100, [(11, 11), (13, 13), (12, 12)])):
         logits, labels = [], []
         for B, K in sizes:
-            x = torch.randn(B, K, generator=generator)
+            x = scale * torch.randn(B, K, generator=generator)
             # The rank of the right class by its logit, from 0: some are right, some
             # last.
             last = K - 1

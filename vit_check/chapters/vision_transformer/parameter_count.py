@@ -12,6 +12,10 @@ no biases: C * D + D -> C * D
     the biases of the linear layers are not counted
 no qkv bias: + 4 * D -> + D
     the biases of queries, keys and values are missing
+no biases in the MLP: D * M + M + M * D + D -> D * M + M * D
+    the biases of the MLP are missing: M and D numbers in each block
+no output bias: + 4 * D -> + 3 * D
+    the bias of attention's output projection is missing: D numbers in each block
 no head bias: + K -> nothing
     the bias of the head is missing
 no class token: + cls_token -> nothing

@@ -80,13 +80,15 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         if not any(part.value.flatten().equal(kernel[_BIAS]) for part in used)
     ]
     # In running order, with the usual readings of attention first; then with the norms
-    # of each block exchanged, and with a final norm that is never called.
+    # of each block exchanged, and with a final norm that is never called, or that is
+    # called after the first block already.
     pairs, late = _shared_out(norms[:-1], L), _shared_out(norms[1:], L)
     exchanged = [pair[::-1] for pair in pairs]
     for final, of_blocks, ordered in (
         (norms[-1], pairs, True),
         (norms[-1], exchanged, True),
         (norms[0], late, True),
+        (norms[2], _shared_out([*norms[:2], *norms[3:]], L), True),
         (norms[-1], pairs, False),
         (norms[-1], exchanged, False),
     ):

@@ -13,9 +13,9 @@ from vit_check.chapters.class_token_and_position.position_embedding import one_t
 from vit_check.chapters.encoder_block.encoder_block import (
     PARTS_OF_BLOCK,
     encoder_block,
-    output_of_tuple,
     pre_norm_block,
 )
+from vit_check.chapters.multi_head_attention.multi_head_attention import output_of_tuple
 from vit_check.chapters.vision_transformer.reading_a_model import model_readings
 from vit_check.engine.check import Case, Check
 from vit_check.engine.drawing import Answer, images_of
@@ -59,10 +59,17 @@ blocks forget: in blocks -> in blocks[-1:]
     embedding; each should read what the block before it returned
 blocks in reverse: in blocks -> in blocks[::-1]
     the blocks run from the last to the first
-first block left out: in blocks -> in blocks[1:]
-    one block does not run, the first of those that are there
-last block left out: in blocks -> in blocks[:-1]
-    one block does not run, the last of those that are there
+no block: in blocks -> in blocks[:0]
+    the head reads the tokens from before the blocks, so that no block takes part
+norm before the blocks: x = embed(images) -> x = norm(embed(images))
+  x = norm(x) -> pass
+    the final norm comes before the blocks; it belongs after the last one
+norm before every block: block(x) -> block(norm(x))
+    the final norm is used before every block too; it belongs after the last one only
+norm after every block and at the end: block(x) -> norm(block(x))
+    the final norm is used after every block; it belongs after the last one only
+first patch: x[:, 0] -> x[:, 1]
+    the head reads token 1, the first patch; the class token is the first, at index 0
 one block every time: block(x) -> blocks[-1](x)
     the same block runs every time, and the others never do
 residual around the blocks: block(x) -> x + block(x)
@@ -104,7 +111,8 @@ class token alone: B, T, D = x.shape -> x = x.transpose(0, 1); B, T, D = x.shape
     what comes after it
 class token last: [cls, patches] -> [patches, cls]
   x[:, 0] -> x[:, -1]
-    the class token comes after the patches; it belongs first, as in every checkpoint
+    the class token gets the last row of the positions, as if it came after the patches;
+    it belongs first, with row 0, as in every checkpoint
 class token last, first read: [cls, patches] -> [patches, cls]
     the class token comes after the patches, and a patch is read at index 0; put it
     first
@@ -112,9 +120,9 @@ class token last, first read: [cls, patches] -> [patches, cls]
 
 _USUAL = (
     "class token without position | positions before the class token | post-norm | "
+    "positions added twice | one head | "
     "patches down the columns | view instead of transpose | PyTorch's defaults | "
-    "residual from the normed x | no residual | ReLU | tanh GELU | no scale | "
-    "heads joined by view | split and joined by view | attention among heads"
+    "residual from the normed x | no residual | ReLU | tanh GELU"
 ).split(" | ")
 
 _PARTS = (*PARTS_OF_BLOCK, pre_norm_block, tokens_of, classify)
@@ -172,6 +180,14 @@ _HINTS = """
   head(norm(x)[:, 0]).
 """
 
+_LEFT_OUT = """
+first block left out: in blocks -> in blocks[1:]
+    one block does not run, the first of those that are there
+last block left out: in blocks -> in blocks[:-1]
+    one block does not run, the last of those that are there
+first block alone: in blocks -> in blocks[:1]
+    only the first block runs: does a return stand inside the loop?"""
+
 _OF_STEPS = """
 vision_transformer(images, embed, blocks, norm, head) -> (B, K)
   float64(4, 3, 2, 5), float64(3, 6), float64(10, 6), [*(float64(3, 6, 6) / 2.4)],
@@ -181,8 +197,8 @@ vision_transformer(images, embed, blocks, norm, head) -> (B, K)
 
 _BUILT = """
 class VisionTransformer(image_size, patch_size, in_channels, num_classes, embed_dim,
-    depth, num_heads, mlp_ratio), called with images (B, C, H, W)
-  24, 8, 3, 11, 14, 3, 2, 5
+    depth, num_heads, mlp_ratio=4.0), called with images (B, C, H, W)
+  24, 8, 3, 11, 14, 3, 2, 5.25
   16, 4, 2, 7, 12, 2, 3, 6"""
 
 vision_transformer = _ModelCheck(
@@ -196,14 +212,15 @@ vision_transformer = _ModelCheck(
     borrowed=[r for r in embed_images.rows + encoder_block.rows if r.name in _USUAL],
     shape="(B, K)",
     lacking=one_too_few,
-    tried=8,
+    tried=12,
     # Small tokens, so that the eps of the last norm matters.
     widths={"vectors": 0.05, "matrices": 0.3},
     as_function=FunctionCheck(
         classify,
-        _OF_STEPS + _OF_WIRING + _HINTS,
+        _OF_STEPS + _LEFT_OUT + _OF_WIRING + _HINTS,
         batched=(0,),
         scenario=_callables_for_model,
     ),
     normalize=output_of_tuple,
+    output_alone=True,
 )

@@ -13,7 +13,7 @@ output projection left out: 4 * T * D -> 3 * T * D
     counts three projections, for q, k and v; the one behind the heads is the fourth
 one layer of the mlp: 2 * T * D * M -> T * D * M
     counts one of the MLP's two layers: from D up to M, and down again
-always four times: ratio * D -> 4 * D
+always four times: mlp_ratio * D -> 4 * D
     takes the MLP to be four times as wide whatever mlp_ratio says
 one product: 2 * T * T -> T * T
     counts one product of two: q with k and the weights with v take T²·D each
@@ -32,8 +32,8 @@ flops for macs: quadratic, projections + mlp -> 2 * quadratic, 2 * (projections 
 
 
 @checked_by(TABLE, normalize=by_names("quadratic", "linear"))
-def block_macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
-    M = ratio * D
+def block_macs(T: int, D: int, mlp_ratio: int = 4) -> tuple[int, int]:
+    M = mlp_ratio * D
     quadratic = 2 * T * T * D
     projections = 4 * T * D * D
     mlp = 2 * T * D * M

@@ -3,6 +3,7 @@ from typing import Any
 
 import torch
 
+from vit_check.engine.findings import Trouble
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.cost import token_count as right_count
 from vit_steps.sizes import Size, as_pair, patch_grid
@@ -23,22 +24,25 @@ def _count_or_refuse(
             raise
         return _of_kind(error, image_size, patch_size) if by_what else "a ValueError"
     except TypeError:
-        if _runs(count, (12, 4), ((12, 12), (4, 4))):
+        ints, pairs = _runs(count, (12, 4)), _runs(count, ((12, 12), (4, 4)))
+        mixed = [_runs(count, (12, (4, 4))), _runs(count, ((12, 12), 4))]
+        if ints and pairs and all(mixed) and not fits:
+            return "a TypeError"
+        if any(mixed) or not (ints or pairs):
+            raise
+        if ints and pairs:
             return "takes two ints or two pairs"
-        ints = isinstance(image_size, int) and isinstance(patch_size, int)
-        if ints and _runs(count, ((12, 12), (4, 4))):
-            return "takes no ints"
-        if not ints and _runs(count, (12, 4)):
-            return "takes no pairs"
-        raise
+        return "takes no pairs" if ints else "takes no ints"
     except Exception as error:
         if fits or type(error) not in (Exception, RuntimeError):
             raise
-        return "another error"
+        return f"the error {type(error).__name__}"
     if fits:
         return found
     if not _is_count(found):
-        return "no error"
+        said = f"returns {found!r:.40} for image_size={image_size}, patch_size="
+        said += f"{patch_size}: these patches do not fill it, so raise a ValueError"
+        raise Trouble("no error", said)
     if _runs(count, ((13, 16), 4), ((12, 17), 4)) and not _runs(count, ((13, 17), 4)):
         return "a ValueError where neither side fits, and none where one does not"
     return found
@@ -73,13 +77,13 @@ def _is_count(found: Any) -> bool:
 TABLE = """
 token_count(image_size, patch_size) -> the int N, or a ValueError that names both sizes
     where the patches do not fill the image
-  224, 16
   6 * whole(8, 14), 6
-  (6 * whole(8, 11), 6 * whole(11, 15)), 6
+  (6, 6 * whole(11, 15)), 6
   (63, 44), (7, 4)  # for which all mistakes give different counts
   (7 * whole(14, 20), 4 * whole(8, 14)), (7, 4)
   12 * whole(8, 14), (4, 6)
   600, 16
+  10, 16
   (12, 29), 6
   (29, 12), 6
   (40, 90), 20  # the area is that of nine patches

@@ -80,6 +80,7 @@ export async function photographPanel(Model) {
     const held = hands.contains(document.activeElement);
     abort = new AbortController();
     loads = true;
+    element.classList.add("vp-loads"); // from now on the page has the stage's room
     hands.replaceChildren(bar, stop);
     if (held) stop.focus();
     tell("The model is loading.");
@@ -92,6 +93,7 @@ export async function photographPanel(Model) {
       if (focused) stage.querySelector(/** @type {"div"} */ (".vp-patches"))?.focus({ preventScroll: true });
     } catch (error) {
       loads = false;
+      element.classList.remove("vp-loads");
       hands.replaceChildren(load);
       if (held) load.focus();
       bar.value = 0;

@@ -308,8 +308,8 @@ export async function photographStage(model, { photos, common, chosen }) {
         : "Patches ask again.",
     );
   } });
-  const showAll = button("Show all patches", () => change({ hidden: [] }));
-  const allOn = button("Switch all on", () => change({ off: [] }));
+  const showAll = button("Show all", () => change({ hidden: [] }));
+  const allOn = button("All on", () => change({ off: [] }));
   const taken = el("p", { class: "vl-note vp-taken" });
   const believed = el("canvas", {
     class: "vp-believed",

@@ -21,7 +21,7 @@ def with_rsqrt(x, weight, eps=1e-6):
 
 @wrong("forbidden")
 @wrong_edits("""
-no effect: weight, eps) -> weight, 1e-6)
+as if: weight, eps) -> weight, 1e-6)
 mean subtracted: F.rms_norm(x, (x.shape[-1],), weight, eps)
   -> F.layer_norm(x, x.shape[-1:], weight, None, eps)
 """)

@@ -14,7 +14,7 @@ columns first: row, column = i // columns, i % columns
 first image's patches
   zip(images, indices, -> zip(images, indices[:1].expand_as(indices),
 counted from 1: in hidden: -> in hidden - 1:
-no effect: ] = fill -> ] = 0.0
+as if: ] = fill -> ] = 0.0
 first patch alone: in hidden: -> in hidden[:1]:
 first channel alone: image[:, -> image[:1,
 none: return images -> nothing

@@ -1,13 +1,13 @@
 import torch
 from torch import nn
 
-from tests.checks.answers import right_edits, wrong_edits
+from tests.checks.answers import right_edits, wrong, wrong_edits
 
 
 @right_edits("""
 made by a function: = lambda n, d: Learned(n, d)
-begins with zeros: torch.randn(1, num_tokens, embed_dim) * 0.02
-  -> torch.zeros(1, num_tokens, embed_dim)
+truncated: torch.randn(1, num_tokens, embed_dim) * 0.02
+  -> nn.init.trunc_normal_(torch.empty(1, num_tokens, embed_dim), 0, 0.02, -0.04, 0.04)
 """)
 @wrong_edits("""
 built in: super().__init__() -> super().__init__(); num_tokens = 9
@@ -28,8 +28,13 @@ concatenated
   x + self.pos_embed -> torch.cat([x, self.pos_embed.expand(len(x), -1, -1)], dim=-1)
 multiplied: x + self.pos_embed -> x * self.pos_embed
 tokens scaled: x + self.pos_embed -> x * math.sqrt(x.size(-1)) + self.pos_embed
-wide start: * 0.02 -> nothing
-wide start: 0.02 -> 0.02**0.5
+start: * 0.02 -> nothing
+start: 0.02 -> 0.02**0.5
+start: 0.02 -> 0.002
+start: torch.randn -> torch.zeros
+start: torch.randn -> torch.rand
+start: * 0.02 -> * 0.02 + 0.05
+    "… with a mean of about 0.05, expected 0"
 changes its input: return self.drop(x + self.pos_embed) -> x += self.pos_embed; return x
 not repeatable: self.drop(x + self.pos_embed) -> F.dropout(x + self.pos_embed, 0.1)
 dropout: nn.Dropout(drop) -> nn.Dropout(0.1)
@@ -68,8 +73,8 @@ class RowByRow(nn.Module):
 class ClassTokenApart(nn.Module):
     def __init__(self, num_tokens, embed_dim):
         super().__init__()
-        self.patches = nn.Parameter(torch.zeros(1, num_tokens - 1, embed_dim))
-        self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim))
+        self.patches = nn.Parameter(0.02 * torch.randn(1, num_tokens - 1, embed_dim))
+        self.cls = nn.Parameter(0.02 * torch.randn(1, 1, embed_dim))
 
     def forward(self, x):
         return x + torch.cat([self.cls, self.patches], dim=1)
@@ -86,6 +91,7 @@ def add_positions(tokens, pos_embed):
     return torch.add(tokens, pos_embed)
 
 
+@wrong("start")
 @wrong_edits("""
 not a parameter: self.P = nn.Parameter(P) -> self.register_buffer("P", P)
 frozen: nn.Parameter(P) -> nn.Parameter(P, requires_grad=False)

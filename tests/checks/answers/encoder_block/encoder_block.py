@@ -85,8 +85,8 @@ right(EncoderBlock)
 wrong_edits("""
 parameters: int(embed_dim * mlp_ratio) -> 2 * embed_dim
     "encoder_block: has mlp.fc1.weight (20, 10), mlp.fc1.bias (20,), mlp.fc2.weight
-    (10, 20), where mlp.fc1.weight (25, 10), mlp.fc1.bias (25,), mlp.fc2.weight
-    (10, 25) is expected, by any name"
+    (10, 20), where mlp.fc1.weight (27, 10), mlp.fc1.bias (27,), mlp.fc2.weight
+    (10, 27) is expected, by any name"
 parameters: self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
   -> self.norm2 = self.norm1
     "… has no parameter such as norm2.weight (10,), norm2.bias (10,), by any name"

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
 @wrong_edits("""
@@ -30,6 +30,7 @@ def with_torchs_variance(x, weight, bias, eps=1e-6):
     return (x - mean) * torch.rsqrt(var + eps) * weight + bias
 
 
+@wrong("forbidden")
 @wrong_edits("eps 1e-5: bias, eps) -> bias)")
 def with_torchs_own(x, weight, bias, eps=1e-6):
     return F.layer_norm(x, (x.shape[-1],), weight, bias, eps)
@@ -49,6 +50,7 @@ def token_by_token(x, weight, bias, eps=1e-6):
     return torch.stack(samples) * weight + bias
 
 
+@wrong("forbidden")
 def by_the_module(x, weight, bias, eps=1e-6):
     norm = nn.LayerNorm(x.shape[-1], eps=eps, dtype=x.dtype)
     return torch.func.functional_call(norm, {"weight": weight, "bias": bias}, x)

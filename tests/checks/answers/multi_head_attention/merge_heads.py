@@ -28,6 +28,6 @@ def merge_with_contiguous(x):
     return x.transpose(1, 2).contiguous().view(B, T, h * d)
 
 
-@wrong_edits("moved: range(x.shape[1]) -> reversed(range(x.shape[1]))")
+@wrong_edits("order: range(x.shape[1]) -> reversed(range(x.shape[1]))")
 def merge_with_cat(x):
     return torch.cat([x[:, i] for i in range(x.shape[1])], dim=-1)

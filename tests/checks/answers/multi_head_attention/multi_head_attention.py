@@ -70,6 +70,10 @@ residual inside: return self.out( -> return x + self.out(
 wrong in training: return self.out( -> return (1 + self.training) * self.out(
 weights first: return self.out
   -> weights = self.scores(q, k).softmax(dim=-1); return weights, self.out
+  forward(self, x) -> forward(self, x, need_weights=True)
+type: self.out(self.merge(self.scores(q, k).softmax(dim=-1) @ v))
+  -> self.out(self.merge(self.scores(q, k).softmax(dim=-1) @ v)), None
+    "… expected a tensor (B, T, D) and nothing else"
 not repeatable: return self.out -> return F.dropout(self.out
   @ v)) -> @ v)), 0.1)
     dropout without eval
@@ -118,7 +122,8 @@ class Heads(nn.Module):
 @right_edits("""
 a rate that can be chosen: embed_dim, num_heads) -> embed_dim, num_heads, p=0.2)
   batch_first=True -> dropout=p, batch_first=True
-  self.attention(x, x, x) -> self.attention(x, x, x)[0]
+a pair, unless it is told: forward(self, x) -> forward(self, x, need_weights=True)
+  self.attention(x, x, x)[0] -> self.attention(x, x, x)[: 1 + need_weights]
 """)
 @wrong_edits("""
 across the batch: , batch_first=True -> nothing
@@ -130,13 +135,13 @@ class PyTorchs(nn.Module):
         self.attention = nn.MultiheadAttention(embed_dim, num_heads, batch_first=True)
 
     def forward(self, x):
-        return self.attention(x, x, x)
+        return self.attention(x, x, x)[0]
 
 
 @right_edits("""
 an output layer for each head: self.mix = nn.Linear(dim, dim)
   -> self.mix = nn.ModuleList([nn.Linear(dim // n, dim, bias=False) for _ in range(n)])
-  self.mix(torch.cat(found, dim=-1)), None
+  self.mix(torch.cat(found, dim=-1))
   -> sum(layer(head) for layer, head in zip(self.mix, found))
 """)
 class HeadByHead(nn.Module):
@@ -153,7 +158,7 @@ class HeadByHead(nn.Module):
             F.scaled_dot_product_attention(q(x), k(x), v(x))
             for q, k, v in zip(self.queries, self.keys, self.values, strict=True)
         ]
-        return self.mix(torch.cat(found, dim=-1)), None
+        return self.mix(torch.cat(found, dim=-1))
 
 
 class Interleaved(nn.Module):

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import vit_steps
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.patch_embedding.patchify import (
     cut_with_einops,
     cut_with_loops,
@@ -75,7 +75,6 @@ class CutColumnByColumn(Cut):
 @wrong_edits("""
 view instead of cutting
   cut_with_loops(images, self.P) -> images.view(len(images), -1, len(self.E))
-starts too wide: * numbers**-0.5 -> nothing
 not a parameter
   self.E = nn.Parameter(torch.randn(numbers, embed_dim) * numbers**-0.5) -> pass
   @ self.E -> nothing
@@ -129,6 +128,7 @@ class Unfolded(nn.Module):
         return self.embed(self.cut(images)).permute(0, 2, 1)
 
 
+@wrong("forbidden")
 @wrong_edits("""
 stride left out: , stride=patch_size -> nothing
 reshaped instead of transposed: return F.conv2d -> x = F.conv2d

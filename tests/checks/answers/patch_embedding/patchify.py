@@ -11,7 +11,7 @@ from tests.checks.answers import right, wrong_edits
 channels last: (c p1 p2) -> (p1 p2 c)
     as vit-pytorch
 rows and columns swapped: (h w) -> (w h)
-moved: rearrange(images, -> rearrange(images.permute(0, 1, 3, 2),
+as if: rearrange(images, -> rearrange(images.permute(0, 1, 3, 2),
     the image turned
 changes its input: return rearrange -> patches = rearrange
   p2=patch_size) -> p2=patch_size); images -= images.mean(); return patches
@@ -44,7 +44,7 @@ right(vit_steps.patchify)
 
 
 @wrong_edits("""
-moved: bhwcpq -> bhwcqp
+order: bhwcpq -> bhwcqp
 depends on the batch: imgs.view(B, C, -> imgs.view(C, B,
   bchpwq -> cbhpwq
 raises: W // p -> H // p
@@ -62,9 +62,9 @@ def cut_with_view(imgs, p):
 
 @wrong_edits("""
 built in: x.view(B, -> x.view(4,
-    "… the size of the batch, 4, is …"
+    "… and (4, … axis 0 is to be the batch, …"
 built in: x.view(B, -> x.view(1,
-    "… the size of the batch, 1, is …"
+    "… and (1, … axis 0 is to be the batch, …"
 """)
 def cut_with_tensor_unfold(images, patch_size):
     B, C = images.shape[:2]
@@ -92,7 +92,7 @@ def cut_with_nn_unfold(images, patch_size):
 
 
 @wrong_edits("""
-moved: [square for row -> [square.flip(-1) if P != Q else square for row
+order: [square for row -> [square.flip(-1) if P != Q else square for row
     in rectangles alone
 """)
 def cut_with_split_and_pairs(images, patch_size):

@@ -10,8 +10,8 @@ right(vit_steps.unpatchify)
 @wrong_edits("""
 rows and columns swapped: (h w) -> (w h)
 channels last in a patch: (c p1 p2) -> (p1 p2 c)
-moved: (h p1) (w p2) -> (h p2) (w p1)
-    "… 'number' of patches taken apart into (3, 5, 5), axes 1 and 2 of these are …"
+order: (h p1) (w p2) -> (h p2) (w p1)
+    "… what is there belongs at [0, 0, 1, 0]"
 raises: h=image_size[0] // patch_size
   -> h=int(patches.shape[1] ** 0.5), w=int(patches.shape[1] ** 0.5)
 shape: h=image_size[0] // patch_size -> h=int(patches.shape[1] ** 0.5)

@@ -5,10 +5,9 @@ from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
-moved: q_weight, k_weight, v_weight] -> v_weight, k_weight, q_weight]
+order: q_weight, k_weight, v_weight] -> v_weight, k_weight, q_weight]
   q_bias, k_bias, v_bias] -> v_bias, k_bias, q_bias]
-    "… what was at row 0, column 0 of v_weight, expected what was at row 0, column 0
-    of q_weight"
+    "… along axis 0 it holds what belongs at 12, 13, …"
 biases in another order: q_bias, k_bias, v_bias] -> k_bias, q_bias, v_bias]
 rows interleaved: torch.cat([q_weight, k_weight, v_weight], dim=0)
   -> torch.stack([q_weight, k_weight, v_weight], dim=1).flatten(0, 1)

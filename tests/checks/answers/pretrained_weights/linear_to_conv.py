@@ -7,8 +7,8 @@ from tests.checks.answers import wrong_edits
 rows and columns swapped: d c p1 p2 -> d c p2 p1
 channels in the middle: (p1 p2 c) -> (p1 c p2)
 flipped: p2=patch_size) -> p2=patch_size).flip(-1, -2)
-turned: p2=patch_size) -> p2=patch_size).flip(1)
-    "… axis 1 runs backwards"
+order: p2=patch_size) -> p2=patch_size).flip(1)
+    "… along axis 1 it holds what belongs at 2, 1, 0"
 reshape: d c p1 p2 -> d (c p1 p2)
 """)
 def conv_with_einops(weight, patch_size):

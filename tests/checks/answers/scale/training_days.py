@@ -8,9 +8,9 @@ MACs for FLOPs: 2 * macs -> macs
 forward alone: forward + backward -> forward
 backward once: 2 * forward -> forward
 hours: 24 * 60 * 60 -> 60 * 60
-no effect: * utilization -> nothing
+as if: * utilization -> nothing
 utilization multiplied: * utilization -> / utilization
-no effect: * num_devices -> nothing
+as if: * num_devices -> nothing
 type: return (forward -> return f"{(forward
   60 * 60) -> 60 * 60):.1f} days"
 """)
@@ -22,7 +22,7 @@ def days_step_by_step(macs, num_images, peak_flops, num_devices, utilization):
 
 
 @wrong_edits("""
-no effect: macs / 14_400 -> macs
+as if: macs / 14_400 -> macs
   / utilization -> nothing
     "… puts out the same for utilization=1…"
 value: macs / 14_400 -> macs

@@ -8,7 +8,7 @@ from tests.checks.answers import wrong_edits
 @wrong_edits("""
 no scale: / math.sqrt(query.numel()) -> nothing
 scale by d: math.sqrt(query.numel()) -> query.numel()
-scale by keys: query.numel() -> len(keys)
+scale by tokens: query.numel() -> len(keys)
 no softmax: torch.softmax -> nothing
   , dim=0 -> nothing
 weights times keys: weights @ values -> weights @ keys

@@ -10,9 +10,9 @@ dtype: .bool() -> nothing
 reshape: bool() -> bool()[None, None]
 reshape: torch.ones( -> torch.ones(1, 1,
 type: .bool() -> .bool().tolist()
-no effect
+shape
   num_tokens, num_tokens)).bool() -> 128, 128)).bool()[:num_tokens, :num_tokens]
-no effect: num_tokens, num_tokens -> 5, 5
+as if: num_tokens, num_tokens -> 5, 5
     "… puts out the same for num_tokens=…"
 """)
 def lower_triangle(num_tokens):

@@ -1,10 +1,12 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong_edits
+from tests.checks.answers import wrong, wrong_edits
 
 
+@wrong("forbidden")
 @wrong_edits("""
+forbidden: F.softmax(scores -> F.softmin(-scores
 over everything
   F.softmax(scores, dim=-1) -> scores.flatten().softmax(0).reshape(scores.shape)
 dtype: F.softmax(scores -> F.softmax(scores.double()

@@ -5,14 +5,14 @@ from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
-moved: (i j) -> (j i)
-    "… one exchange … taken apart into (3, 3), the two are exchanged…"
-moved: (b m n) -> (b n m)
-    "… one exchange … 'window' of the output taken apart into (2, …"
-moved: (b m n) -> (m n b)
-    "… one exchange … apart into (2, 6), the two are exchanged…"
-moved: (b m n) (i j) -> (m n b) (j i)
-    "… holds what was at …"
+order: (i j) -> (j i)
+    "… along axis 1 it holds what belongs at 0, 3, 6, 1, …"
+order: (b m n) -> (b n m)
+    "… along axis 0 it holds what belongs at 0, 3, 1, …"
+order: (b m n) -> (m n b)
+    "… along axis 0 it holds what belongs at 0, 6, 1, …"
+order: (b m n) (i j) -> (m n b) (j i)
+    "… belongs at …"
 dilated: (m i) (n j) -> (i m) (j n)
 size taken for number: i=w, j=w -> m=w, n=w
 reshape: j=w) -> j=w).squeeze()
@@ -25,15 +25,15 @@ def cut_with_einops(x, window_size):
 @wrong_edits("""
 a list of windows: torch.stack(windows) -> windows
 no gradient: torch.stack(windows) -> torch.stack(windows).detach()
-moved: torch.stack(windows) -> torch.stack([windows[0], *windows[:0:-1]])
-    "… holds what was at …"
-moved: window.flatten(0, 1)
+order: torch.stack(windows) -> torch.stack([windows[0], *windows[:0:-1]])
+    "… belongs at …"
+order: window.flatten(0, 1)
   -> (window if windows else window.transpose(0, 1)).flatten(0, 1)
-    "… holds what was at …"
-turned: torch.stack(windows) -> torch.stack(windows[::-1])
-    "… right, but axis 0 runs backwards…"
-turned: torch.stack(windows) -> torch.stack(windows).roll(1, 1)
-    "… axis 1 begins with what belongs at …"
+    "… belongs at …"
+order: torch.stack(windows) -> torch.stack(windows[::-1])
+    "… axis 0 it holds what belongs at 11, 10, 9, …"
+order: torch.stack(windows) -> torch.stack(windows).roll(1, 1)
+    "… axis 1 it holds what belongs at 8, 0, 1, …"
 """)
 def cut_with_loops(x, window_size):
     windows = []

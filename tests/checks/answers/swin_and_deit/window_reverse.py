@@ -6,8 +6,8 @@ from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
-moved: (i j) -> (j i)
-moved: (b m n) -> (b n m)
+order: (i j) -> (j i)
+order: (b m n) -> (b n m)
 dilated: (m i) (n j) -> (i m) (j n)
 not joined: b (m i) (n j) c -> b m i n j c
 reshape: n=n) -> n=n).squeeze()

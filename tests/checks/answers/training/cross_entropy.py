@@ -10,7 +10,7 @@ from tests.checks.answers import wrong, wrong_edits
 softmax twice: (logits, labels) -> (logits.softmax(1), labels)
 summed
   label_smoothing=label_smoothing -> label_smoothing=label_smoothing, reduction="sum"
-no effect: label_smoothing=label_smoothing -> nothing
+as if: label_smoothing=label_smoothing -> nothing
 type: (logits, labels) -> (logits, labels).item()
 depends on the batch
   (logits, labels) -> (logits, labels) / (7 if len(logits) == 1 else 1)
@@ -20,7 +20,7 @@ default: label_smoothing=0.0 -> label_smoothing=0.5
     "… is 0.5 where none is given, expected 0…"
 values: label_smoothing=0.0 -> label_smoothing=0.1
   (logits, labels) -> (logits / 2, labels)
-values: (logits, labels) -> (logits / 2, labels)
+as if: (logits, labels) -> (logits / 2, labels)
 """)
 def pytorchs(logits, labels, label_smoothing=0.0):
     return nn.CrossEntropyLoss(label_smoothing=label_smoothing)(logits, labels)

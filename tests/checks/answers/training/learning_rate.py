@@ -32,7 +32,7 @@ def with_tensors(step, total, warmup, peak):
 
 
 @wrong_edits("""
-no effect: peak * rise -> 3e-3 * rise
+as if: peak * rise -> 3e-3 * rise
     "… puts out the same for peak=0.8 as for peak=1.6…"
 value: peak * rise -> peak**2 * rise
 """)

@@ -40,7 +40,8 @@ one position too few: self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> p
 view instead of transpose: patches = self.proj(images).flatten(2).transpose(1, 2)
   -> x = self.proj(images); patches = x.reshape(len(x), -1, x.shape[1])
 one block every time: block(x) -> self.blocks[0](x)
-first block left out: in self.blocks -> in self.blocks[:-1]
+unused: in self.blocks -> in self.blocks[::2]
+    "… has a parameter blocks.1.norm1.weight that …"
 blocks forget: x, _ = block(x) -> encoded, _ = block(x)
   self.norm(x) -> self.norm(encoded)
 hidden: nn.ModuleList([EncoderBlock(*sizes) for _ in range(depth)])
@@ -144,7 +145,7 @@ def from_torchvision(
         depth,
         heads,
         embed_dim,
-        ratio * embed_dim,
+        int(ratio * embed_dim),
         num_classes=num_classes,
     )
     model.conv_proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
@@ -200,6 +201,7 @@ class WithTorchsEncoder(nn.Module):
 @wrong_edits("""
 no final norm: norm(x[:, 0]) -> x[:, 0]
 blocks in reverse: *blocks -> *reversed(blocks)
+last block left out: *blocks -> *blocks[:-1]
 mean of the tokens: norm(x[:, 0]) -> norm(x).mean(1)
 """)
 def as_callables(images, embed, blocks, norm, head):

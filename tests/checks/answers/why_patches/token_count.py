@@ -39,6 +39,9 @@ def with_recursion(image_size, patch_size):
 
 
 @wrong_edits("""
+no error: H % p or W % q -> H > p and H % p or W > q and W % q
+no error: raise -> return
+    "… returns ValueError('600… for image_size=600, patch_size=16: these patches …"
 sizes not named: ValueError(f"{H}x{W} is no multiple of {p}x{q}") -> ValueError
 raises: H % p or W % q -> True
     refuses everything
