@@ -47,15 +47,13 @@ KL the other way round: ours, wanted -> wanted, ours
     the divergence is weighed by the student's shares, expected by the teacher's
 cross-entropy for KL: F.kl_div(ours, wanted, reduction="batchmean", log_target=True)
   -> -(wanted.exp() * ours).sum(1).mean()
-    the teacher's part is a cross-entropy: it has the teacher's own entropy in it and
-    does not become 0 where both agree; the divergence does
+    the teacher's part is a cross-entropy, expected a divergence, 0 where both agree
 mean over classes: "batchmean", log_target=True) -> "none", log_target=True).mean()
-    the divergence is averaged over the classes too; they are summed
+    the divergence is averaged over the classes too, expected summed
 summed over the batch: "batchmean" -> "sum"
     the divergence is summed over the images, expected averaged
 logarithms taken for shares: , log_target=True -> nothing
-    the divergence is NaN: the second argument of kl_div is taken for shares unless
-    log_target=True says that it is logarithms
+    the divergence is NaN: kl_div takes logarithms for shares without log_target=True
 logarithm of 0: F.log_softmax(teacher_logits / temperature, dim=1)
   -> F.softmax(teacher_logits / temperature, dim=1).log()
     the divergence is NaN where logits lie hundreds apart: a share becomes 0 before its
