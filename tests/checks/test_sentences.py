@@ -16,6 +16,7 @@ import vit_check as check
 from vit_check import CheckFailed
 from vit_check.chapters.questions import QUESTIONS
 from vit_check.engine.comparing import difference, is_telling
+from vit_check.engine.telling import related
 from vit_check.engine.watching import listed
 from vit_steps import (
     MultiHeadAttention,
@@ -253,6 +254,25 @@ def test_a_gradient_that_nothing_cuts_off_is_not_said_to_be_cut_off():
 )
 def test_an_output_of_many_mistakes_shows_none_of_them(output, right, telling):
     assert is_telling(output, right) == telling
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (lambda x: x + x[0], "it is what it should be +1 · bias"),
+        (lambda x: x[:, [2, 0, 1]], "along axis 1 it holds what belongs at 2, 0, 1"),
+        (lambda x: x * x[:, :1], "along axis 1 the numbers are right but for a factor"),
+        (
+            lambda x: x.index_fill(0, torch.tensor(1), 7.0),
+            "[1:2, :]; each number of it",
+        ),
+        (lambda x: x + 1e-4 * x.cos(), "no number is off by more than 0.0"),
+    ],
+)
+def test_wrong_numbers_are_related_to_the_right_ones(change, said):
+    right = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+    finding = difference(change(right), right)
+    assert said in related(finding, change(right), right, {"bias": right[0]}).sentence
 
 
 def test_an_error_for_other_numbers_is_said():

@@ -99,7 +99,7 @@ def _tensor_difference(
     if got.shape != expected.shape:
         return _shape_difference(got, expected, shape, what)
     if got.dtype != expected.dtype:
-        why = ", as what came in" if expected.is_floating_point() else ""
+        why = ", as the input" if expected.is_floating_point() else ""
         text = f"{what} is {got.dtype}, expected {expected.dtype}{why}"
         return Finding("dtype", text)
     right = close(got, expected)
@@ -120,7 +120,11 @@ def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> F
         return Finding("axes", f"{text}: the numbers are right, the axes swapped")
     if got.numel() == expected.numel():
         if close(got.reshape(expected.shape), expected).all():
-            return Finding("reshape", f"{text}: a reshape is missing at the end")
+            more = "a reshape is missing at the end"
+            if [n for n in got.shape if n > 1] == [n for n in expected.shape if n > 1]:
+                many = "too many" if got.ndim > expected.ndim else "missing"
+                more = f"an axis of length 1 is {many}"
+            return Finding("reshape", f"{text}: {more}")
     return Finding("shape", text)
 
 
@@ -186,7 +190,7 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
     if got == expected if exact else same(float(got), expected):
         return None
     one, other = _numbers(got, expected)
-    times = _ratio(got, expected) if expected else ""
+    times = _ratio(got, expected) if abs(expected) > 1 else ""  # or it may be by chance
     other += f": it is {times} times what it should be" if times else ""
     return Finding("value", f"{what} is {one}, expected {other}")
 

@@ -17,8 +17,8 @@ not repeatable | module: answers differently when called twice in eval mode: a d
     kept from an earlier call
 result kept: gives other numbers of the same shapes the result that it gave the first
     ones: is it kept from one call to the next?
-changes its input: changes the tensor it is given, which its caller still needs: an
-    operation with a trailing underscore, += or an assignment to a slice works in place
+changes its input: changes {name}, which its caller still needs: an operation with a
+    trailing underscore, += or -=, or an assignment to a slice works in place
 changes its weights: changes its own parameters when it is called
 depends on the batch: gives a sample something else in a batch than alone: the samples
     of the batch are mixed, or a size of the batch is built in
@@ -31,15 +31,15 @@ built in | batch: gives {shape} for the whole batch and {alone} for one sample a
 built in | sizes: {names} {are} built in: asked for {sizes}, it still has {built_in}
 built in | other sizes: is right when it is built with {right}, but not with {sizes}, so
     that a size must be built in: {sentence}
-no gradient: lets no gradient through: .detach(), .data, .item(), no_grad() or a detour
-    through numpy or torch.tensor() cuts it off
+no gradient: lets no gradient through to {name}: .detach(), .data, .item(), no_grad(), a
+    new nn.Parameter or a detour through numpy or torch.tensor() cuts it off
 no gradient | raises: gives the right output but cannot be trained: with inputs that
     require a gradient it {raises}
 gradient: has the right output but another gradient than it should: .detach(), .data and
     no_grad() cut a part of it off, and a clamp, a coarser dtype on the way or a small
     number that is added changes it
-gradient not finite: has the right output but NaN or infinity in its gradient: it
-    computes one on the way and covers it up, and zero times NaN is NaN again
+gradient not finite: has the right output but NaN or infinity in its gradient: on the
+    way something becomes NaN or infinite, and zero times that is NaN again
 forbidden: is right, but calls PyTorch's {name}, and the task is to do without it
 gradients left off: switches gradients off and leaves them so, as
     torch.set_grad_enabled(False) does: nothing can be trained after it; write the lines
@@ -62,8 +62,8 @@ not initialised: starts with NaN or infinity in {name}: torch.empty leaves what 
     to be in memory
 not a parameter: has nothing to learn: a plain tensor or a buffer is no parameter, so no
     optimizer finds it, and training leaves it as it is
-unused: has a parameter {name} that takes no part in the output: its layer is made but
-    not called, or its gradient is cut off
+unused: has a parameter {name} that gets no gradient: its layer is made but not called,
+    or .detach(), .data or no_grad() cuts the gradient off
 frozen: has a parameter {name} that does not require a gradient, so that training leaves
     it as it is
 raises | in training: is right in eval mode, and in training mode it {raises}
@@ -78,6 +78,8 @@ wrong in training: is right in eval mode, and in training mode, where it is to d
 no copy: cannot be copied: {error}; give the class
 no module: {name} is no nn.Module: derive it from nn.Module
 no module | made: made a {name}, expected an nn.Module
+shared: {one} and {other} are one and the same module, with the same parameters: make a
+    new one for each place
 no super: its __init__ sets layers before it has called super().__init__()
 misspelt __init__: has a method {name}; Python calls __init__, with two underscores on
     each side

@@ -34,7 +34,6 @@ NUMBERS = (bool, int, float)
 
 # What may be taken for an argument, whose name comes in the place of {}.
 TAKEN = "-{} ~{} {}+1 {}-1 2*{} {}/2 {}//2 1/{} {}.mT".split()
-CONSTANTS = (0, 1, 2, 4, 16, 1e-5, 1e-6)
 
 
 @dataclass(eq=False, repr=False)
@@ -131,14 +130,14 @@ class FunctionCheck(Check):
             answered = [*answered] or [(case, record)]
             given = case, output, right, answered
             alike = shapes_in(output) == shapes_in(right)
-            several = len(answered) > 1 or tensors_in(output)  # no coincidence
-            telling = several and is_telling(output, right)
+            batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
+            several = len(answered) > 1 or tensors_in(output)  # or it may be by chance
             return (
                 self._default(case, record)
                 or self._known(self.mistakes, *given)
                 or (alike and mixed_samples(output, record.get("alone")))
-                or batch_built_in(output, record.get("alone"), self._batch(case))
-                or (telling and self._known(self._mistaken, *given))
+                or batch_built_in(output, record.get("alone"), batch)
+                or (several and self._known(self._mistaken, *given))
                 or related(finding, output, right, self._given(case))
             )
 
@@ -146,10 +145,8 @@ class FunctionCheck(Check):
             other = observing.other_numbers(case), record["other"], expected["other"]
             return self._known(self.mistakes, *other, answered)
 
-        return behind_output(record, expected, case, self.shape, known)
-
-    def _batch(self, case: Case) -> int:
-        return len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
+        names = [*self._names(), *["an argument"] * len(case)][: len(case)]
+        return behind_output(record, expected, case, names, self.shape, known)
 
     def _names(self) -> list[str]:
         """Return the names of a case's arguments: the scenario's, if it has any."""
@@ -174,11 +171,11 @@ class FunctionCheck(Check):
         said = self.scenario is None or finding.sentence.startswith("the output")
         if finding.mistake not in OF_ONE_OUTPUT or not (told and said):
             return finding
-        text = f"for {told}, {finding.sentence}"
         right = listed(self._given(passed[-1])) if passed else told
-        if right != told and len(given) == len(case):
-            if all(listed({name: value}) for name, value in given.items()):
-                text = f"is right for {right}; {text}"
+        all_told = all(listed({name: value}) for name, value in given.items())
+        if right == told or len(given) < len(case) or not all_told:
+            return Finding(finding.mistake, f"for {told}, {finding.sentence}")
+        text = f"is right for {right}; for {told}, {finding.sentence}"
         return Finding(finding.mistake, text)
 
     def _default(self, case: Case, record: Record) -> Finding | None:
@@ -207,12 +204,10 @@ class FunctionCheck(Check):
             by_name = {name: values.pop(name) for name in named}
             return self.reference(*values.values(), **by_name)
 
-        known = []
-        for name in names:
-            for number in CONSTANTS:
-                known.append((f"{name}={number}", {name: f"like({name}, {number})"}))
-            for code in (code.format(name) for code in TAKEN):
-                known.append((code, {name: code}))
+        codes = [(name, code.format(name)) for name in names for code in TAKEN]
+        known = [(code, {name: code}) for name, code in codes]
+        for name, n in itertools.product(names, (0, 1, 2, 4, 16, 1e-5, 1e-6)):
+            known.append((f"{name}={n}", {name: f"like({name}, {n})"}))
         for one, two in itertools.permutations(names, 2):
             known.append((f"{one}={two}", {one: two}))
             known.append((f"{one} and {two} exchanged", {one: two, two: one}))
@@ -235,8 +230,9 @@ class FunctionCheck(Check):
         answered: Answered,
     ) -> Finding | None:
         """Return the mistake that has this output, unless other cases contradict it."""
-        everywhere = mistakes is not self.mistakes or not is_telling(output, right)
-        for mistake in mistakes:
+        telling = is_telling(output, right)
+        everywhere = mistakes is not self.mistakes or not telling
+        for mistake in mistakes if telling or mistakes is self.mistakes else ():
             with contextlib.suppress(Exception):  # it may not work on every case
                 wrong = self._output(mistake.wrong, case)
                 if same(output, wrong) and difference(wrong, right):  # it shows here
@@ -336,6 +332,7 @@ def behind_output(
     record: Record,
     expected: Record,
     given: Sequence[Any],
+    names: Sequence[str],
     shape: str,
     known: Callable[[], Finding | None] = lambda: None,
     changing: str = "not repeatable",
@@ -345,6 +342,7 @@ def behind_output(
     Args:
         expected: the record of the right answer.
         given: what both were called with.
+        names: of what is given.
         known: finds the mistake that explains the output for other numbers.
         changing: what is found if the same input gives another output.
     """
@@ -359,9 +357,9 @@ def behind_output(
         if finding is not None:
             kept = same(other, record["output"])
             return found("result kept") if kept else known() or finding
-    before_and_after = zip(map(plain, given), record["after"], strict=True)
-    if any(difference(after, before) for before, after in before_and_after):
-        return found("changes its input")
+    for name, before, after in zip(names, given, record["after"], strict=True):
+        if difference(after, plain(before)):
+            return found("changes its input", name=name)
     if "alone" in expected:
         finding = alone_finding(record["alone"], expected["alone"], shape)
         if finding is not None:
@@ -369,9 +367,12 @@ def behind_output(
     if "gradient trouble" in record:
         return found("no gradient | raises", raises=record["gradient trouble"])
     gradients = record.get("gradients", []), expected.get("gradients", [])
-    for got, right in zip(*gradients, strict=True):
+    named = [(n, t) for n, v in zip(names, given, strict=True) for t in tensors_in(v)]
+    floats = [name for name, tensor in named if tensor.is_floating_point()]
+    pairs = zip(*gradients, strict=True)
+    for name, (got, right) in zip(floats, pairs, strict=False):
         if right is not None and got is None:
-            return found("no gradient")
+            return found("no gradient", name=name)
         if right is not None and difference(got, right) is not None:
             return wrong_gradient(got)
     return None

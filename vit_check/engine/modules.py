@@ -387,11 +387,13 @@ class ModuleCheck(Check):
         return trouble
 
     def _lacking(self, parts: list[Part], sizes: Sizes, record: Record) -> Finding:
-        found = self._lacks(parts, sizes)
-        if found is None and self._as_many_numbers(parts, sizes):
-            found = self._unreadable(parts, sizes)
-        found = found or _others(parts, self.package(sizes))
-        return self._with_sizes_said(found, record, sizes)
+        lacks, shared = self._lacks(parts, sizes), record.get("shared")
+        if lacks is None and shared:
+            lacks = found("shared", one=shared[0], other=shared[1])
+        if lacks is None and self._as_many_numbers(parts, sizes):
+            lacks = self._unreadable(parts, sizes)
+        lacks = lacks or _others(parts, self.package(sizes))
+        return self._with_sizes_said(lacks, record, sizes)
 
     def _lacks(self, parts: list[Part], sizes: Sizes) -> Finding | None:
         """Return what is wrong with the parameters, unless their number is right."""
@@ -450,7 +452,8 @@ class ModuleCheck(Check):
             return found("changes its weights")
         return (
             functions.behind_output(
-                record, expected, inputs, self.shape, changing=_CHANGING
+                *(record, expected, inputs, [self._called_with] * len(inputs)),
+                *(self.shape, lambda: None, _CHANGING),
             )
             or _in_training(record, right)
             or _unused(record)

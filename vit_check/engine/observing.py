@@ -418,6 +418,7 @@ def observe_module(
         "initial": [plain(p) for p in module.parameters()],
         "frozen": [n for n, p in module.named_parameters() if not p.requires_grad],
         "drops": _drops_of(module),
+        "shared": _shared_in(module),
         "order": list(range(len(names))),
     }
     places = _places_of(module)
@@ -446,6 +447,15 @@ def observe_module(
     module.train()
     torch.manual_seed(seed)  # dropout is the same each time
     return record | _in_training(call, inputs, record["output"])
+
+
+def _shared_in(module: nn.Module) -> list[str]:
+    """Return the names of two places that hold the same layer; none if none do."""
+    first: dict[int, str] = {}
+    for name, part in module.named_modules(remove_duplicate=False):
+        if first.setdefault(id(part), name) != name and any(part.parameters()):
+            return [first[id(part)], name]
+    return []
 
 
 def _takes_more(module: nn.Module, inputs: int) -> bool:

@@ -64,8 +64,6 @@ def _candidates(
     more, first = got - right, got.flatten()[0]
     yield f"each number of it is {first:.4g}", first.expand_as(right)
     yield "each number is the logarithm of what it should be", right.log()
-    yield "each number is the root of what it should be", right.sqrt()
-    yield "each number is the square of what it should be", right.square()
     yield "it is the softmax of what it should be", right.softmax(-1)
     for name, value in given.items():
         with suppress(Exception):  # it may have no numbers, or too many
@@ -74,7 +72,6 @@ def _candidates(
             times = (more * own).sum() / own.square().sum()
             yield f"it is what it should be {times:+.4g} · {name}", right + times * own
             yield f"it is what it should be times {name}", right * own
-            yield f"it is what it should be divided by {name}", right / own
     for axis, length in enumerate(right.shape):
         one, other = (x.movedim(axis, 0).reshape(length, -1) for x in (got, right))
         order = torch.cdist(one[:256], other[:256]).argmin(1)

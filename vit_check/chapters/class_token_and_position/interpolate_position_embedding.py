@@ -9,7 +9,7 @@ interpolate_position_embedding(pos_embed, grid_size) -> (1, 1 + rows·columns, D
   float32(1, 1 + 3 * 3, 5), (3, 3)
 as they were: (rows, columns) == (old_rows, old_columns) -> rows * columns == places
     positions come back as they were wherever there are to be as many as before: 4×4 and
-    2×8 are both 16, but they are another grid
+    2×8 both have 16 patches, but they are different grids
 class token resized
   = lambda pos, grid: F.interpolate(pos.mT, 1 + math.prod(grid), mode="linear").mT
     the class token is resized with the patches, along the line of tokens: it has no
@@ -33,7 +33,7 @@ bilinear: mode="bicubic", antialias=True -> mode="bilinear"
 nearest: mode="bicubic", antialias=True -> mode="nearest"
     each new position is a copy of the nearest old one, which is what F.interpolate does
     unless a mode is given; expected bicubic
-corners aligned: antialias=True -> align_corners=True
+corners aligned: antialias=True -> antialias=True, align_corners=True
     align_corners puts the middles of the corner patches on one another; a patch is an
     area, and it is the edges of the image that coincide
 ? Which row has no place in the grid? Write down the shape after every line; D is never

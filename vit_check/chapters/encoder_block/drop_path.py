@@ -1,4 +1,5 @@
 import inspect
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
     at = "" if drop_prob else " with drop_prob 0"
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(20101192)
+        random.seed(20101192)
         seen: dict[str, Any] = {}
         own = x.clone()
         for where, training in (("training", True), ("evaluation", False)):
@@ -75,7 +77,7 @@ def _effect(
     share = (factors == 0).double().mean().item()
     dropped = "all or nothing" if alike["samples"] else f"{share:.0%} of the numbers"
     for part, expected in (("drop_prob", drop_prob), ("1 - drop_prob", 1 - drop_prob)):
-        if not alike["samples"] and abs(share - expected) < 0.05:
+        if not alike["samples"] and abs(share - expected) < 0.04:
             dropped = f"a share of {part}"
     left = factors[factors != 0].mul(1000).round().div(1000).unique()  # (factors,)
     if not share and len(left) > 2:
@@ -140,11 +142,13 @@ each token: len(x), 1, 1 -> len(x), x.shape[1], 1
 whole batch: len(x), 1, 1 -> 1, 1, 1
     one coin is flipped for the whole batch; each sample has its own
 same samples each time: torch.rand -> torch.linspace(1, 0, len(x)).reshape
-    the same samples fall in every call, which is a choice and no coin: draw anew each
-    time, and without a seed or a generator made in the function
+    the same samples fall in every call, which is a choice and no coin: draw anew in
+    each call, without a seed and without a generator made in the function
 seeded: coin = -> torch.manual_seed(0); coin =
     the same samples fall in every call: a seed in the function makes the coins fall
     alike each time, and it resets PyTorch's generator for the whole training as well
+normal coins: torch.rand -> torch.randn
+    the coins are normal numbers, of randn; those of rand lie evenly between 0 and 1
 not scaled: / keep -> nothing
     what is kept is not scaled: in training the branch is smaller on average
 scaled by 1/drop: / keep -> / drop_prob

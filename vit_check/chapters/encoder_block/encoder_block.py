@@ -84,29 +84,12 @@ def pre_norm_block(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
     )
 
 
-def by_std(x: Tensor, shape: Any, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
-    """A norm that divides by the sample's standard deviation plus eps."""
-    mean, std = x.mean(dim=-1, keepdim=True), x.std(dim=-1, keepdim=True)
-    return weight * (x - mean) / (std + eps) + bias
-
-
 _OF_NORMS = """\
 eps 1e-5: weight, bias, 1e-6 -> weight, bias, 1e-5
     the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
-divided by std + eps: F.layer_norm -> by_std
-    the norms divide by std + eps, the std of a sample, with D - 1 below the sum; a
-    layer norm divides by √(variance + eps), with D below it
-PyTorch's defaults: x + attn(norm1(x)) -> norm1(x + attn(x))
-  x + mlp(norm2(x)) -> norm2(x + mlp(x))
-  weight, bias, 1e-6 -> weight, bias, 1e-5
-  F.gelu -> F.relu
-    this is nn.TransformerEncoderLayer with its defaults: the norms after the sums, a
-    ReLU, and an eps of 1e-5
 """
 
-_USUAL_IN_ATTENTION = (
-    "no scale | scale late, by D | causal | across the batch | one head"
-).split(" | ")
+_USUAL_IN_ATTENTION = "no scale | causal | across the batch | one head".split(" | ")
 
 PARTS_OF_BLOCK = (several_heads, two_layers, wired)
 

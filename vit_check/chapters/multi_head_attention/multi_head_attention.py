@@ -93,10 +93,6 @@ class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)
 scale by D: math.sqrt(q.shape[-1]) -> math.sqrt(D)
     the scores are divided by √D, but the vectors that are multiplied are those of a
     head, which have d = D/h numbers
-scale late, by D: / math.sqrt(q.shape[-1]) -> nothing
-  shares @ v -> shares / math.sqrt(D) @ v
-    the attention weights are divided by √D after the softmax, so that a row no longer
-    sums to 1; divide the scores by √d before it
 weights times keys: shares @ v -> shares @ k
     the weights gather keys; what they are to gather is the values
 softmax over heads: softmax(dim=-1) -> softmax(dim=1)

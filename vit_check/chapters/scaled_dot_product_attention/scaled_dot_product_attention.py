@@ -39,7 +39,7 @@ OF_SCORES = """\
 no scale: / math.sqrt(q.shape[-1]) -> nothing
     the scores are not divided by √d before the softmax
 scale by d: math.sqrt(q.shape[-1]) -> q.shape[-1]
-    the scores are divided by d; their standard deviation grows like √d: divide by it
+    the scores are divided by d; their standard deviation grows like √d: divide by √d
 multiplied: / math.sqrt(q.shape[-1]) -> * math.sqrt(q.shape[-1])
     the scores are multiplied by √d, expected divided
 no softmax: scores.softmax(dim=-1) -> scores

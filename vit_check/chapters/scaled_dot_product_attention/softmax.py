@@ -35,7 +35,7 @@ over everything: - largest -> nothing
 sum of the table: exps.sum(dim=-1, keepdim=True) -> exps.sum()
     divides by the sum of all rows' exponentials; each row has a sum of its own
 over axis 1: dim=-1 -> dim=1
-    runs over axis 1, which is the last of two axes; dim=-1 is the last of any
+    runs over axis 1, the last only where there are two; dim=-1 is always the last
 keepdim missing: - largest -> nothing
   exps.sum(dim=-1, keepdim=True) -> exps.sum(dim=-1)
     divides column j by the sum of row j: without keepdim=True the sums lie along the

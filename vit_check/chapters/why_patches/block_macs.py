@@ -12,7 +12,7 @@ order swapped: quadratic, projections + mlp -> projections + mlp, quadratic
 output projection left out: 4 * T * D -> 3 * T * D
     counts three projections, for q, k and v; the one behind the heads is the fourth
 one layer of the mlp: 2 * T * D * M -> T * D * M
-    counts one of the MLP's two layers: from D up to M, and down again
+    counts one of the MLP's two layers: one goes from D up to M, one from M back to D
 always four times: mlp_ratio * D -> 4 * D
     takes the MLP to be four times as wide whatever mlp_ratio says
 one product: 2 * T * T -> T * T

@@ -117,8 +117,8 @@ both of one kind
     takes two ints or two tuples, and raises a TypeError for one of each; turn each of
     them into a height and a width by itself
 and for or: height % patch_height or -> height % patch_height and
-    refuses an image only if the patches fill neither side; one that they do not fill is
-    enough
+    refuses only if the patches can fill neither side; it should refuse as soon as one
+    side cannot be filled
 width not checked: or width % patch_width -> nothing
     refuses a height that the patches do not fill, and lets such a width pass
 height not checked: height % patch_height or -> nothing
@@ -139,8 +139,8 @@ area divided: height % patch_height or width % patch_width -> False
     that counts pieces which are no patches, and it is to be refused with a ValueError
 patch sides swapped and checked
   patch_height, patch_width = -> patch_width, patch_height =
-    asks whether the patch's width divides the height and its height the width: sizes
-    are (height, width)
+    divides the image's height by the patch's width, and its width by the patch's
+    height: both sizes are (height, width)
 ? How many patches lie side by side along the height, and how many along the width? Each
   of the sizes may be an int or a (height, width).
 ? Rows are H // P, columns are W // P, and N is their product. A remainder on either

@@ -11,7 +11,7 @@ from tests.checks.answers import wrong_edits
 no antialias: antialias=True -> align_corners=False
 nearest: , mode="bicubic", antialias=True -> nothing
 bilinear: mode="bicubic", antialias=True -> mode="bilinear"
-corners aligned: antialias=True -> align_corners=True
+corners aligned: antialias=True -> antialias=True, align_corners=True
 rows and columns swapped: size=grid_size -> size=grid_size[::-1]
 view instead of permute
   reshape(1, side, side, -1).permute(0, 3, 1, 2) -> reshape(1, -1, side, side)

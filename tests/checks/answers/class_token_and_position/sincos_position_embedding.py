@@ -44,10 +44,10 @@ from 1: torch.arange(height), torch.arange(width)
   -> torch.arange(1, height + 1), torch.arange(1, width + 1)
 sizes exchanged: height, width = -> width, height =
 in turns: dim=1) -> dim=1).unflatten(1, (2, 2, -1)).mT.flatten(1)
-one dimension in turns: embed_dim // 4 -> embed_dim // 2
+one dimension: embed_dim // 4 -> embed_dim // 2
   y.flatten() -> torch.arange(height * width)
   torch.cat((y.sin(), y.cos(), x.sin(), x.cos()), dim=1)
-  -> torch.stack((y.sin(), y.cos()), dim=2).flatten(1)
+  -> torch.cat((y.sin(), y.cos()), dim=1)
 """)
 def as_in_a_tutorial(embed_dim, grid_size, cls_token=True):
     height, width = grid_size

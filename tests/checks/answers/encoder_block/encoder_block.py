@@ -38,8 +38,6 @@ MLP first: self.attn(self.norm1(x)) -> self.mlp(self.norm1(x))
 attention lost: x = x + -> y = x +
   self.norm2(x) -> self.norm2(y)
 eps 1e-5: , eps=1e-6 -> nothing
-divided by std + eps: nn.LayerNorm(embed_dim, eps=1e-6) -> _StdNorm(embed_dim)
-    as in the Annotated Transformer
 tanh GELU: int(mlp_ratio * embed_dim))
   -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.GELU("tanh")
 no activation: int(mlp_ratio * embed_dim))
@@ -97,8 +95,6 @@ parameters: self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
 
 
 @wrong_edits("""
-PyTorch's defaults: activation="gelu", layer_norm_eps=1e-6, -> nothing
-  norm_first=True, -> nothing
 ReLU: activation="gelu", -> nothing
 dropout: dropout=0.0, -> nothing
 across the batch: batch_first=True, -> nothing
@@ -162,8 +158,6 @@ class PreNorms(nn.Module):
 
 @wrong_edits("""
 no scale: (q, k, v) -> (q, k, v, scale=1.0)
-scale late, by D: F.scaled_dot_product_attention(q, k, v)
-  -> (q @ k.mT).softmax(dim=-1) @ v / x.shape[-1] ** 0.5
 """)
 class WithANormOfItsOwn(nn.Module):
     """A block with four matrices for attention and a norm written by hand."""
@@ -294,18 +288,6 @@ class _WideNorm(nn.Module):
 
     def forward(self, x):
         return _normed(x, self.a, self.b)
-
-
-class _StdNorm(nn.Module):
-    """The layer norm of the Annotated Transformer."""
-
-    def __init__(self, D):
-        super().__init__()
-        self.a, self.b = nn.Parameter(torch.ones(D)), nn.Parameter(torch.zeros(D))
-
-    def forward(self, x):
-        mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
-        return self.a * (x - mean) / (std + 1e-6) + self.b
 
 
 right_edits(

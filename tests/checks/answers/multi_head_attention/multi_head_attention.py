@@ -40,8 +40,6 @@ no projection
     three matrices, and the values are the tokens themselves
 scale by D: math.sqrt(self.d) -> math.sqrt(self.h * self.d)
 no scale: / math.sqrt(self.d) -> nothing
-scale late, by D: / math.sqrt(self.d) -> nothing
-  softmax(dim=-1) -> softmax(dim=-1) / (self.d * self.h) ** 0.5
 not finite: self.scores(q, k).softmax(dim=-1)
   -> (e := self.scores(q, k).exp()) / e.sum(dim=-1, keepdim=True)
     exponentials too large

@@ -91,14 +91,9 @@ def cut_with_nn_unfold(images, patch_size):
     return nn.Unfold(patch_size, stride=patch_size)(images).transpose(1, 2)
 
 
-@wrong_edits("""
-order: [square for row -> [square.flip(-1) if P != Q else square for row
-    in rectangles alone
-""")
-def cut_with_split_and_pairs(images, patch_size):
-    P, Q = (patch_size, patch_size) if isinstance(patch_size, int) else patch_size
-    rows = images.split(P, dim=2)
-    squares = [square for row in rows for square in row.split(Q, dim=3)]
+def cut_with_split(images, patch_size):
+    rows = images.split(patch_size, dim=2)
+    squares = [square for row in rows for square in row.split(patch_size, dim=3)]
     return torch.stack(squares, 1).flatten(2)
 
 

@@ -22,9 +22,8 @@ def days_step_by_step(macs, num_images, peak_flops, num_devices, utilization):
 
 
 @wrong_edits("""
-as if: macs / 14_400 -> macs
+value: macs / 14_400 -> macs
   / utilization -> nothing
-    "… puts out the same for utilization=1…"
 value: macs / 14_400 -> macs
   / utilization -> / utilization**3
 """)

@@ -12,8 +12,8 @@ reshape: torch.ones( -> torch.ones(1, 1,
 type: .bool() -> .bool().tolist()
 shape
   num_tokens, num_tokens)).bool() -> 128, 128)).bool()[:num_tokens, :num_tokens]
-as if: num_tokens, num_tokens -> 5, 5
-    "… puts out the same for num_tokens=…"
+shape: num_tokens, num_tokens -> 5, 5
+    "… right for num_tokens=5; for num_tokens=1, the output has shape (5, 5)…"
 """)
 def lower_triangle(num_tokens):
     return torch.tril(torch.ones(num_tokens, num_tokens)).bool()

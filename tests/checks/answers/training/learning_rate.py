@@ -32,8 +32,7 @@ def with_tensors(step, total, warmup, peak):
 
 
 @wrong_edits("""
-as if: peak * rise -> 3e-3 * rise
-    "… puts out the same for peak=0.8 as for peak=1.6…"
+value: peak * rise -> 3e-3 * rise
 value: peak * rise -> peak**2 * rise
 """)
 def with_a_squared_cosine(step, total_steps, warmup_steps, peak):

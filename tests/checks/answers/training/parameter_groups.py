@@ -58,8 +58,8 @@ groups exchanged: matrices if is_matrix else rest -> rest if is_matrix else matr
 no decay of its own: , "weight_decay": 0.0 -> nothing
 no decay of its own: "weight_decay" -> "decay"
 in_proj_weight spared: "weight" -> ".weight"
-as if: "weight_decay": weight_decay -> "weight_decay": 0.05
-    "… puts out the same for weight_decay=0.3 as …"
+value: "weight_decay": weight_decay -> "weight_decay": 0.05
+    "… the decay of patch_embed.proj.weight is 0.05, expected 0.3…"
 all decay: name.endswith("weight") and parameter.ndim >= 2 -> True
 raises: {"params": rest -> {"params": [*rest, *matrices]
 an optimizer: = lambda model, decay: torch.optim.AdamW(parameter_groups(model, decay))

@@ -156,9 +156,6 @@ def from_torchvision(
 class token alone: batch_first=True, -> nothing
 ReLU: activation="gelu", -> nothing
 dropout: dropout=p, -> nothing
-PyTorch's defaults: activation="gelu", -> nothing
-  norm_first=True, -> nothing
-  layer_norm_eps=1e-6, -> nothing
 """)
 class WithTorchsEncoder(nn.Module):
     """Flattened convolution, PyTorch's layers, and a norm inside the classifier."""
