@@ -16,16 +16,14 @@ neighbours read, halves written: x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::
 turned the other way: angles.sin() -> -angles.sin()
     every pair is turned the other way round: the minus belongs to the first number
 no minus: first * cos - second * sin -> first * cos + second * sin
-    both sines are added, which stretches a pair; to turn it, the first number has a
-    minus: first · cos - second · sin
+    both sines are added, expected first · cos - second · sin for the first
 a minus in the second number alone: + first * sin -> - first * sin
-    both sines are subtracted; the second number is second · cos + first · sin
+    both sines are subtracted, expected second · cos + first · sin for the second
 sine and cosine exchanged: cos, sin = -> sin, cos =
     sine and cosine are exchanged: by an angle of 0 nothing turns
 angles rounded: angles.cos(), angles.sin()
   -> angles.to(x.dtype).cos(), angles.to(x.dtype).sin()
-    the angles are rounded to the dtype of x before their cosine and sine are taken; at
-    an angle of 40 a bfloat16 is off by up to 0.1
+    the angles are rounded to the dtype of x before their cosine and sine are taken
 degrees: angles.cos(), angles.sin() -> angles.deg2rad().cos(), angles.deg2rad().sin()
     the angles are taken for degrees; they are radians already, as torch.cos wants them
 ? Draw the pair (1, 0), turn it by a quarter of a circle, and write down where it is.

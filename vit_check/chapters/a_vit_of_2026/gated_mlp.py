@@ -15,20 +15,20 @@ activation on both: F.linear(x, hidden) -> F.silu(F.linear(x, hidden))
     gates and hidden numbers both go through the activation; only the gates do
 activation on the product: F.silu(F.linear(x, gate)) -> F.linear(x, gate)
   gates * inside -> F.silu(gates * inside)
-    the activation comes after the product; it belongs to the gates, before it
+    the activation comes after the product, expected before it, on the gates
 sum for product: gates * inside -> gates + inside
-    gates and hidden numbers are added; a gate multiplies
+    gates and hidden numbers are added, expected multiplied
 no activation: F.silu(F.linear(x, gate)) -> F.linear(x, gate)
     the gates have no activation
 sigmoid: F.silu -> torch.sigmoid
-    the gates go through a sigmoid, σ(x), as in GLU; SwiGLU has SiLU, x·σ(x)
+    the gates go through a sigmoid, as in GLU, expected SiLU, x·σ(x)
 GELU: F.silu -> F.gelu
-    the gates go through a GELU, which makes it GEGLU; SwiGLU has SiLU, x·σ(x)
+    the gates go through a GELU, as in GEGLU, expected SiLU, x·σ(x)
 ReLU: F.silu -> F.relu
-    the gates go through a ReLU, which makes it ReGLU; SwiGLU has SiLU, x·σ(x)
+    the gates go through a ReLU, expected SiLU, x·σ(x)
 quick: F.silu(F.linear(x, gate))
   -> F.linear(x, gate) * torch.sigmoid(1.702 * F.linear(x, gate))
-    the gates go through x·σ(1.702·x), an approximation of GELU; SiLU is x·σ(x)
+    the gates go through x·σ(1.702·x), expected SiLU, x·σ(x)
 gate forgotten: gates * inside -> gates
     the gates alone are used: this is an MLP without a gate
 ? Three layers: which of them read x, and what does the third one read?

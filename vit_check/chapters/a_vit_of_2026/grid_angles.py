@@ -1,3 +1,5 @@
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -19,18 +21,20 @@ places counted through: place // columns, place % columns -> place, place
     patches are counted through from 0 to N - 1: the last patch of a row and the first
     of the next are neighbours then, although they are far apart in the image
 counted from 1: [by_row, by_column] -> [by_row + frequencies, by_column + frequencies]
-    rows and columns are counted from 1; they begin at 0
+    rows and columns are counted from 1, expected from 0
 from -1 to 1: row[:, None] -> 2 * torch.pi * ((2 * row[:, None] + 1) / rows - 1)
   column[:, None] -> 2 * torch.pi * ((2 * column[:, None] + 1) / columns - 1)
-    places run from -1 to 1, as in DINOv3; here rows and columns are counted from 0
+    places run from -1 to 1, as in DINOv3, expected counted from 0
 rows and columns in turn: torch.cat([by_row, by_column], dim=1)
   -> torch.stack([by_row, by_column], dim=2).flatten(1)
     a pair that turns with the row and one that turns with the column alternate; the
     first half of the pairs is for the row, the second for the column
 faster and faster: base ** - -> base **
-    the frequencies grow from 1 to base; the first pair is to be the fastest
+    the frequencies grow from 1 to base, expected to fall from 1
+with the end: torch.arange(quarter) / quarter -> torch.linspace(0, 1, quarter)
+    the last frequency is 1/base: the exponents run up to 1, expected short of it
 twice the fraction: / quarter) -> / (2 * quarter))
-    the exponents are i/(d/2), as with one axis; here each axis has d/4 frequencies
+    the exponents are i/(d/2), as with one axis, expected i/(d/4)
 ? Write down row and column of every patch of a grid of 2 × 3, in their order.
 ? d numbers are d/2 pairs, half of them for the row: d/4 frequencies, the same for both
   axes. Multiply, join, put the zeros in front.
@@ -39,7 +43,13 @@ twice the fraction: / quarter) -> / (2 * quarter))
 """
 
 
-@checked_by(TABLE)
+def in_32_bits(angles: Any) -> Any:
+    """Return angles of 64 bits, as NumPy makes them, in 32."""
+    double = torch.is_tensor(angles) and angles.dtype == torch.float64
+    return angles.float() if double else angles
+
+
+@checked_by(TABLE, normalize=in_32_bits)
 def grid_angles(
     rows: int, columns: int, head_dim: int, num_prefix: int = 1, base: float = 100.0
 ) -> Tensor:

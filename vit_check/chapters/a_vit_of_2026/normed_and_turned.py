@@ -24,7 +24,7 @@ normed after the turn
 over all heads: F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> all_heads_normed(x, weight)
     the norm runs over the D numbers of all heads, expected over each head's d
 no eps: weight, 1e-6 -> weight
-    eps is not 1e-6: F.rms_norm takes a far smaller number unless it is told
+    eps is far smaller than 1e-6: F.rms_norm takes the step of the dtype unless told
 another eps: weight, 1e-6 -> weight, 1e-5
     eps is 1e-5, expected 1e-6
 turned back: normed, angles -> normed, -angles

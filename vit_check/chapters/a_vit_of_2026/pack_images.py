@@ -4,7 +4,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vit_check.chapters.a_vit_of_2026.grid_angles import grid_angles
+from vit_check.chapters.a_vit_of_2026.grid_angles import grid_angles, in_32_bits
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import Trouble
 from vit_check.engine.functions import checked_by
@@ -28,8 +28,8 @@ def _token_by_token(
     parts = output if isinstance(output, tuple | list) else ()
     if [isinstance(part, Tensor) for part in parts] != [True, True]:
         raise Trouble("type", "is to return two tensors, the angles and the mask")
-    angles, mask = output
-    kinds = [f"{tuple(x.shape)} {str(x.dtype)[6:]}" for x in output]
+    angles, mask = in_32_bits(output[0]), output[1]
+    kinds = [f"{tuple(x.shape)} {str(x.dtype)[6:]}" for x in (angles, mask)]
     seen: dict[str, Any] = {"what is returned": " and ".join(kinds)}
     names = [
         f"{f'patch {n - 1}' if n else 'the class token'} of image {image}"
@@ -41,7 +41,7 @@ def _token_by_token(
         seen |= {f"the angles of {n}": x for n, x in zip(names, angles, strict=True)}
         pairs = itertools.product(names, names)
         for (one, other), may in zip(pairs, mask.flatten().tolist(), strict=True):
-            seen[f"whether {one} may look at {other}"] = may
+            seen[f"{one} looking at {other}"] = "allowed" if may else "forbidden"
     return seen
 
 
@@ -55,12 +55,12 @@ mask open: == image -> >= 0 * image
 mask inverted: == image -> != image
     True and False are exchanged: True stands for a pair that may be attended
 causal: == image -> == image; mask = mask.tril()
-    a token may look only at those before it; it should see its whole image
+    a token may look only at those before it, expected at its whole image
 one grid across all: torch.cat(angles) -> one_grid(grids, head_dim)
-    the rows go on where the image before ended; every image begins at row 0
+    the rows go on where the image before ended, expected to begin at 0 in each
 one class token: 1 + rows * columns -> (number == 0) + rows * columns
   columns, head_dim) -> columns, head_dim)[int(number > 0) :]
-    there is one class token for all images; each image has its own, before its patches
+    there is one class token for all images, expected one before the patches of each
 ? Write down for every token of the sequence which image it belongs to.
 ? A number for each token, that of its image: two tokens may look at each other if their
   numbers are equal. The angles of the images come one after another.

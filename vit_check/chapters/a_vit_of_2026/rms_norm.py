@@ -12,9 +12,9 @@ rms_norm(x, weight, eps=1e-6) -> (B, T, D)
 mean subtracted: mean_square = -> x = x - x.mean(dim=-1, keepdim=True); mean_square =
     the mean is subtracted: this is LayerNorm without a bias. RMSNorm leaves the mean in
 variance below: x.square() -> (x - x.mean(dim=-1, keepdim=True)).square()
-    the mean is subtracted before the squares are taken; RMSNorm squares x itself
+    the mean is subtracted before the squares are taken, expected nothing subtracted
 eps outside the root: torch.sqrt(mean_square + eps) -> (torch.sqrt(mean_square) + eps)
-    eps is added to the root; it belongs under it, to the mean of the squares
+    eps is added to the root, expected under it, to the mean of the squares
 no eps: mean_square + eps -> mean_square
     eps has no effect: it is to be added to the mean of the squares, under the root
 sum: .mean(dim=-1 -> .sum(dim=-1
@@ -22,9 +22,9 @@ sum: .mean(dim=-1 -> .sum(dim=-1
 over tokens and numbers: dim=-1 -> dim=(1, 2)
     the mean runs over all numbers of an image; each token is normed by itself
 over the tokens: x.square().mean(dim=-1 -> x.square().mean(dim=1
-    the mean runs over the tokens; it runs over the D numbers of each
+    the mean runs over the tokens, expected over the D numbers of each
 weight first: mean_square = -> x, weight = x * weight, 1; mean_square =
-    the weight is multiplied before the root mean square is taken; it comes last
+    the weight is multiplied before the root mean square is taken, expected after it
 no weight: * weight -> nothing
     the weight has no effect
 ? Which of the steps of a LayerNorm are left if nothing is subtracted?

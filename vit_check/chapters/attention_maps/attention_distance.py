@@ -7,13 +7,14 @@ attention_distance(weights, grid_size, patch_size) -> (L, h)
   [*(1.5 * float32(4, 2, 3, 9, 9)).softmax(-1)], (4, 2), 3
   [*(1.5 * float64(1, 3, 1, 10, 10)).softmax(-1)], (3, 3), 4
 not divided: as_shares(block -> (block
-    a patch's shares of the patches are not divided by their sum, which is below 1
+    what a patch pays to the patches is not divided by its sum
+times T over N: as_shares(block -> (len(distances) + 1) / len(distances) * (block
+    all shares are multiplied by one number, expected each patch's divided by their sum
 without itself: first:, first:] -> first:, first:] * (distances > 0)
     what a patch pays to itself is left out: it counts, with a distance of 0
 not divided, and rows for columns: as_shares(block -> (block
   rows, columns = -> columns, rows =
-    there are two mistakes: the shares of the patches do not sum to 1, and the places
-    are counted with the number of rows instead of columns
+    the shares do not sum to 1, and the places are counted with the number of rows
 rows for columns: rows, columns = -> columns, rows =
     places are counted with the number of rows, expected with that of columns
 in patches: * height -> nothing
@@ -27,11 +28,9 @@ the larger of the two: norm(dim=-1) -> abs().amax(dim=-1)
     the larger of the distances down and across is taken, expected the straight distance
 difference of indices: return (centres[:, None] - centres).norm(dim=-1)
   -> n = torch.arange(rows * columns); return height * (n[:, None] - n).abs()
-    the difference of the patches' numbers is taken for their distance: the patch below
-    has a number that is larger by a whole row
+    the difference of the patches' numbers is taken for their distance
 columns ask: first:, first:] -> first:, first:].mT
-    rows and columns of the table are exchanged: a row belongs to the token that looks,
-    and its shares are the weights of the mean
+    the shares are made of columns, expected of rows, those of the tokens that look
 ? Give it a table in which every patch attends only to itself, then one in which each
   attends to its right neighbour. What should come out?
 ? Without row 0 and column 0, each row divided by its sum; patch i is in row i //

@@ -9,12 +9,14 @@ attention_rollout(weights) -> (B, T, T)
   [*(1.5 * float32(3, 2, 4, 6, 6)).softmax(-1)]
   [*(1.5 * float64(1, 4, 1, 3, 3)).softmax(-1)]
 order reversed: mixed @ rollout -> rollout @ mixed
-    the product runs the wrong way: a later block stands on the left
+    a later block is multiplied from the right, expected from the left
 no residual: 0.5 * identity + 0.5 * merged -> merged
     attention alone is multiplied: the identity, which carries half past it, is missing
 identity added: 0.5 * identity + 0.5 * merged -> identity + merged
-    the identity is added and nothing taken off: the rows of a block sum to 2, and those
-    of L blocks to 2 to the power of L
+    the identity is added and nothing halved: rows sum to 2, after L blocks to 2^L
+first block bare: rollout = identity -> rollout = None
+  mixed @ rollout -> merged if rollout is None else mixed @ rollout
+    the first block is not mixed with the identity
 residual once: 0.5 * identity + 0.5 * merged -> merged
   return rollout -> return 0.5 * identity + 0.5 * rollout
     the identity is mixed in once, after the last block, expected in every one
@@ -30,7 +32,7 @@ number by number: rollout = identity -> rollout = 1
   mixed @ rollout -> mixed * rollout
     the blocks are multiplied number by number; a matrix product sums over all paths
 tables turned: block.mean(dim=1) -> block.mean(dim=1).mT
-    each table is transposed before it is multiplied; its rows sum to 1 as they come
+    each table is transposed before it is multiplied, expected as it comes
 last block missing: in weights: -> in weights[:-1]:
     the last block is missing in the product
 ? Sum the rows of your result: if they are not 1, something is counted twice or left

@@ -17,16 +17,16 @@ column for row: [..., 0, num_prefix_tokens:] -> [..., 1:, 0]
 class token last: [..., 0, num_prefix_tokens:] -> [..., -1, :-1]
     the class token is taken to be the last token; it is at index 0
 softmax again: amounts / total -> amounts.softmax(dim=-1) + 0 * total
-    a softmax is taken of shares, which levels them out: divide by their sum
+    a softmax is taken of shares, expected a division by their sum
 divided by the largest: amounts.sum -> amounts.amax
-    the row is divided by its largest share, expected by its sum: maps of different
-    images could no longer be compared
+    the row is divided by its largest share, expected by its sum
 divided by the root of the squares: amounts.sum -> amounts.norm
     the row is divided by the root of its squares' sum, expected by its sum, p=1
 stretched from 0 to 1: total = amounts.sum
   -> amounts = amounts - amounts.amin(dim=-1, keepdim=True); total = amounts.amax
-    the row is stretched until its smallest share is 0 and its largest 1: it does not
-    sum to 1, and says nothing any more about how level it was
+    the row is stretched until it runs from 0 to 1, expected divided by its sum
+divided over all: amounts.sum(dim=-1 -> amounts.sum(dim=(-2, -1)
+    the shares sum to 1 over all heads together, expected over the patches of each
 divided over the heads: amounts.sum(dim=-1 -> amounts.sum(dim=-2
     the shares are divided by their sum over the heads, expected over the patches
 ? In a (T, T) table there is a row for each token that looks and a column for each that

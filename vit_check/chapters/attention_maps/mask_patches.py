@@ -21,21 +21,22 @@ the others taken: return output -> return images.where(output != images, fill)
     the patches that are named stay, and all others are taken out
 columns first
   divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)[::-1]
-    the patches are counted down the columns; they are numbered row by row
+    the patches are counted down the columns, expected row by row
 rows for columns: divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)
-    the row of a patch is its number divided by that of rows, expected that of columns
+    a patch's number is divided by the number of rows, expected by that of columns
 counted from 1: divmod(index, columns) -> divmod(index - 1, columns)
-    the patches are counted from 1: the one before is taken; the class token has no
-    number here, patch 0 is the first
+    the patches are counted from 1, expected from 0, without the class token
 first image's patches: indices.tolist() -> indices[:1].expand_as(indices).tolist()
-    all images lose the patches of the first; each has a row of its own
+    all images lose the patches of the first, expected each its own
+all images' patches: indices.tolist() -> [indices.flatten().tolist()] * len(indices)
+    every image loses the patches of all, expected its own
 first patch alone: in hidden: -> in hidden[:1]:
     only the first of an image's patches is taken out
 first channel alone: picture[:, -> picture[:1,
     only the first channel is covered
 a pixel too small: top + patch_size -> top + patch_size - 1
   left + patch_size -> left + patch_size - 1
-    the last row and column of each patch stay: a slice leaves out its end already
+    the last row and column of each patch stay, expected covered
 fill added: ] = fill -> ] += fill
     fill is added to what is there, expected in its place
 ? Patch 7 of a grid of 5 columns: in which row and column is it, and at which pixels?

@@ -32,20 +32,20 @@ by the middle: inside = -> edges = edges[:-1] + length // 2; end = end - 1; insi
   inside.diff(dim=1) / length -> (inside == edges).to(start)
     a patch counts by its middle, whole or not at all, expected by its area inside
 left before top: top, left, bottom, right = -> left, top, right, bottom =
-    the box is read as left, top, right, bottom; it is top, left, bottom, right
+    the box is read as left, top, right, bottom, expected top, left, bottom, right
 height and width of the box
   overlap(top, bottom -> overlap(top, top + bottom
   overlap(left, right -> overlap(left, left + right
-    bottom and right are taken for height and width; they are a row and a column
+    bottom and right are taken for height and width, expected for a row and a column
 first image's box: boxes.to(attention) -> boxes[:1].expand_as(boxes).to(attention)
-    all images get the box of the first; each has a row of its own
+    all images get the box of the first, expected each its own
 one pixel too many: overlap(top, bottom -> overlap(top, bottom + 1
   overlap(left, right -> overlap(left, right + 1
-    the box is a pixel too large: bottom and right are the first pixels outside
+    the box is a pixel too large, expected without the row bottom and the column right
 columns first: share.flatten(1) -> share.mT.flatten(1)
-    the patches are counted down the columns; they are numbered row by row
+    the patches are counted down the columns, expected row by row
 width first: rows, columns = -> columns, rows =
-    image_size is read as (width, height); the height comes first
+    image_size is read as (width, height), expected as (height, width)
 ? Spread each patch's share evenly over its P·P pixels. Which pixels lie in the box?
 ? A patch counts by (rows of pixels inside / P) times (columns inside / P); the first
   pixel outside is bottom, and right.

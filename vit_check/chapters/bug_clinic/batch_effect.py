@@ -55,8 +55,7 @@ def _effect_inputs(generator: Generator) -> Cases:
 TABLE = """
 batch_effect(model, images) -> a float
 in training mode: model.eval() -> nothing
-    the model, or a part of it, is asked in training mode, where its answers are others:
-    model.eval() sets it and all its parts
+    the model or a part of it is asked in training mode: model.eval() sets all parts
 eval mode for one half: model.eval() -> nothing
   alone = -> model.eval(); alone =
     the batch is asked in the mode in which the model came, expected in eval mode
@@ -64,8 +63,7 @@ relative: apart.max() -> apart.max() / together.abs().max()
     the difference is divided by the largest logit, expected as it is
 signed: .abs() -> nothing
   apart.max() -> torch.minimum(apart.max(), -apart.min())
-    the largest difference is taken with its sign: in the other direction nothing is
-    seen, so take the absolute value first
+    the largest difference is taken with its sign, expected without
 mean: apart.max -> apart.mean
     the differences are averaged, expected the largest: one that moves is enough
 first image: apart.max -> apart[0].max

@@ -62,9 +62,16 @@ def _named(
         isinstance(name, Tensor) for name in names
     ):
         raise Trouble("tensors", "returns the parameters, expected their names")
-    if isinstance(names, Iterable) and not isinstance(names, str):
-        names = ", ".join(sorted(map(str, names))) or "none"
-    return {f"what is named, for a model with {kind},": names}
+    if not isinstance(names, Iterable) or isinstance(names, str):
+        return {f"what is named, for a model with {kind},": names}
+    names = [*map(str, names)]
+    own = [name for name, _ in model.named_parameters()]
+    others = ", ".join(name for name in names if name not in own)
+    seen = {"what is named and is no parameter": others or "nothing"}
+    return seen | {
+        f"{name}, for a model with {kind},": "named" if name in names else "not named"
+        for name in own
+    }
 
 
 TABLE = """
@@ -74,14 +81,14 @@ silent_parameters(model, images) -> a list of names
   float64(4, 6), float64(3, 1, 2, 3), "old gradients"
   float64(4, 6), float64(3, 1, 2, 3), "logits that are all 0"
 missing alone: or (parameter.grad == 0).all() -> nothing
-    only gradients that are None are found; one of zeros teaches nothing either
+    only gradients that are None are found, expected those of zeros as well
 zeros alone: is None or -> is not None and
     only gradients of zeros are found; a layer that is never called has None
 any zero: .all() -> .any()
     a parameter is called silent if any number of its gradient is 0, expected if all are
 sum of the logits: (logits * factors).sum() -> logits.sum()
-    the gradient is that of the sum of all logits; where they always add up to the same
-    number it is 0 for all, so give each logit another factor
+    the logits are added up, which may give the same whatever they are: give each a
+    factor
 squares: (logits * factors) -> logits.square()
     everything is called silent where all logits are 0, as with a fresh head: there the
     slope of their squares, and of whatever is as flat, is 0
@@ -91,8 +98,7 @@ a factor of 0: torch.arange(1.0, logits.numel() + 1).sin().reshape(logits.shape)
 sum of the gradient: (parameter.grad == 0).all() -> parameter.grad.sum() == 0
     a parameter is called silent if its gradient adds up to 0, expected if all are 0
 old gradients: model.zero_grad(set_to_none=True) -> nothing
-    the gradients of an earlier step are still there: backward() adds to them, so clear
-    them first or use torch.autograd.grad
+    the gradients of an earlier step are still there: clear them before backward()
 the others: is None or -> is not None and not
     the parameters that do get a gradient are named, expected those that do not
 ? Make one number of the logits, call backward() on it, and look at each gradient.

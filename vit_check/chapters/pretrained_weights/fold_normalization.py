@@ -13,15 +13,13 @@ multiplied by std: weight / std -> weight * std
 variance: std.reshape -> std.square().reshape
     the weight is divided by the square of the standard deviation
 bias unchanged: - shift.sum((1, 2, 3)) -> nothing
-    the bias is as before; subtracting the mean from every pixel moves what the layer
-    puts out, and that goes into the bias
+    the bias is as before, expected less the new weights times the mean
 mean not scaled: folded * mean -> weight * mean
-    the bias takes the mean times the old weight; the mean is divided by the standard
-    deviation as well, so the new weight is the one
+    the bias takes the mean times the old weight, expected times the new one
 sign: bias - shift -> bias + shift
     the mean's share is added to the bias; the mean is subtracted from the pixels
 averaged over the patch: shift.sum((1, 2, 3)) -> shift.sum(1).mean((1, 2))
-    the mean's share is averaged over the patch's pixels; a convolution sums them
+    the mean's share is averaged over the patch's pixels, expected summed
 ? Write down what the layer puts out for a patch whose pixels are (x - mean) / std, and
   collect what each x is multiplied by.
 ? Each weight of channel c is divided by std[c]. What is left is the same for every

@@ -11,11 +11,11 @@ join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)
 biases in another order: parts[1::2] -> (parts[3], parts[1], parts[5])
     weight and bias are joined in two different orders: rows get the bias of others
 rows interleaved: torch.cat -> (lambda parts: torch.stack(parts, 1).flatten(0, 1))
-    the rows of q, k and v take turns; all D rows of q come first, then k's, then v's
+    the rows of q, k and v take turns, expected all D of q, then of k, then of v
 side by side: torch.cat(weights) -> torch.cat(weights, dim=1)
     the matrices are joined side by side, (D, 3D), expected one below the other
 each transposed: torch.cat(weights) -> torch.cat([weight.T for weight in weights])
-    each matrix is transposed before it is joined; all are (out, in) as they come
+    each matrix is transposed before it is joined, expected as it comes, (out, in)
 biases of zero: torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
     the biases are replaced by zeros: the three that came are to be kept
 ? The joint layer puts out 3·D numbers a token, and the model cuts them into three

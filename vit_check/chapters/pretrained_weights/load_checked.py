@@ -95,8 +95,7 @@ load_checked(model, state_dict)
 not loaded: model.load_state_dict(state) -> pass
     weights that fit do not arrive in the model
 assigned: (state) -> (state, assign=True)
-    the tensors take the place of the model's own, dtype and all, as with assign=True;
-    the numbers alone are to be copied
+    the model gets other tensors, as with assign=True, expected other numbers in its own
 by place: (state) -> (dict(zip(own, state.values())))
     the tensors are loaded by their place in the dictionary, expected by their names
 PyTorch's own error: if faults: -> if False:
@@ -112,16 +111,15 @@ missing ignored: missing + unexpected -> unexpected
 unexpected ignored: missing + unexpected -> missing
     names that the model lacks are not told, at least not beside the other faults
 shapes ignored: unexpected + shapes -> unexpected
-    tensors with the right name and another shape are not told, at least not beside
-    names that are missing or unexpected
+    tensors of another shape are not told, at least not beside the other faults
 one kind at a time: ", ".join(faults) -> ", ".join(missing or unexpected or shapes)
-    tells one kind of fault and stops; all three kinds belong into one message
+    tells one kind of fault and stops, expected all three kinds in one message
 looked up too early: ValueError -> KeyError
     ends in KeyError, expected ValueError: is a tensor looked up that is not there?
 order matters: if faults: -> if faults or list(state) != list(own):
-    weights that fit are refused because of their order; the names are what counts
+    weights that fit are refused because of their order, expected to be loaded
 parameters alone: model.state_dict() -> dict(model.named_parameters())
-    takes the model's parameters for all there is; its state dict has buffers, too
+    the model's buffers are left out, expected with its parameters, as in state_dict()
 shapes by count: [name].shape -> [name].numel()
     compares how many numbers a tensor has, and a transposed matrix has as many
 ? Three lists: names of the model that are not among the weights, names of the weights

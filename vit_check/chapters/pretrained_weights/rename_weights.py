@@ -38,16 +38,9 @@ def _rename_inputs(generator: Generator) -> Cases:
         yield [[*names, other], [*tensors, normal(generator, 1, 5)]]
 
 
-# Names that our model does not have, with a piece of one of ours inside, and what
-# becomes of them where pieces are replaced.
-_HOLDS_A_NAME = {
-    "blocks.0.ls1.gamma": "encoder.layers.encoder_layer_0.ls1.gamma",
-    "backbone.cls_token": "backbone.class_token",
-    "pos_embed_win": "encoder.pos_embedding_win",
-    "head_dist.weight": "heads.head_dist.weight",
-    "aux_head.weight": "aux_heads.head.weight",
-    "fc_norm.weight": "fc_encoder.ln.weight",
-}
+# Names that our model does not have, with a piece of one of ours inside.
+_HOLDS_A_NAME = ("blocks.0.ls1.gamma", "backbone.cls_token", "pos_embed_win")
+_HOLDS_A_NAME += ("head_dist.weight", "aux_head.weight", "fc_norm.weight")
 
 
 def _rename_them(rename: Answer, names: list[str], tensors: list[Tensor]) -> Any:
@@ -65,6 +58,10 @@ def _rename_them(rename: Answer, names: list[str], tensors: list[Tensor]) -> Any
         raise Trouble("not a dictionary", said)
     if not isinstance(output, Mapping):
         return output
+    new = [str(name) for name, tensor in output.items() if tensor is tensors[-1]]
+    if names[-1] in _HOLDS_A_NAME and new and names[-1] not in new:
+        said = f"{names[-1]} is not in the table and comes out as {new[0]}: a "
+        raise Trouble("piece of another name", f"{said}piece of it is one of ours")
     own = {tensor.data_ptr() for tensor in tensors}
     same = all(tensor.data_ptr() in own for tensor in tensors_in(output))
     return {
@@ -77,23 +74,18 @@ def _rename_them(rename: Answer, names: list[str], tensors: list[Tensor]) -> Any
 TABLE = r"""
 rename_weights(state_dict) -> dict of the same tensors under torchvision's names
 norm inside norm1: renamed[name] -> renamed[name.replace("ln_", "encoder.ln")]
-    the norms of the blocks are named after the last norm: norm is a piece of norm1 as
-    well, so what replaces norm reaches into the blocks
+    the norms of the blocks are named after the last norm: norm is a piece of norm1
 first digit: renamed[name] -> renamed[re.sub(r"(layer_\d)\d+", r"\1", name)]
     of a block's number only the first digit is read: blocks 10 to 19 land on block 1
 norms swapped: renamed[name]
   -> renamed[re.sub("ln_([12])", lambda found: f"ln_{3 - int(found[1])}", name)]
     ln_1 and ln_2 are swapped: norm1 comes before the attention, as ln_1
 MLP numbers kept: [name] -> [name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
-    fc1 and fc2 have become mlp.1 and mlp.2; their numbers are the places 0 and 3 in a
-    row that has a GELU and a dropout as well
+    fc1 and fc2 have become mlp.1 and mlp.2, expected mlp.0 and mlp.3
 unknown names vanish: renamed[name] = -> if name != "mask_token": renamed[name] =
     a name that is not in the table vanishes, expected kept as it is
-piece of another name: renamed[name] -> renamed[_HOLDS_A_NAME.get(name, name)]
-    a name that is not in the table is changed, because a piece of it is one of ours, as
-    head is in head_dist, norm in fc_norm, cls_token in backbone.cls_token
 copied: [name] = tensor -> [name] = tensor.clone()
-    the tensors are copies of those that are given; only the names are to be new
+    the tensors are copies of those that are given, expected the same ones
 ? Print the names of both models side by side and go through them line by line. Which of
   our names are pieces of others, such as norm1 and fc_norm?
 ? replace finds a piece wherever it stands. A dictionary from whole names to whole names

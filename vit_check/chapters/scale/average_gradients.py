@@ -16,16 +16,15 @@ average_gradients(gradients, counts) -> the gradient of the whole batch
 zero times NaN: if n > 0 -> nothing
     a process without an image sends NaN, and zero times NaN is NaN: leave it out
 NaN hidden: n / total * g -> n / total * g.nan_to_num(0.0)
-    NaN of a process that had images becomes 0; the count alone says whom to leave out
+    NaN of a process that had images becomes 0, expected to be seen
 mean of means: n / total -> 1 / len(counts)
     every process counts the same, expected each by its number of images
 weighed, not divided: n / total -> n
     each gradient is multiplied by its number of images, and nothing divides the sum
 divided by processes: n / total -> n / len(counts)
-    each gradient is multiplied by its number of images, and the sum is divided by the
-    number of processes; it is to be that of all images
+    the weighed sum is divided by the number of processes, expected by that of images
 sums over images: n / total -> 1 / total
-    the gradients are taken for those of sums; they are gradients of means
+    the gradients are taken for those of sums, expected for those of means
 ? One process had 24 images and the other 16. Which share of the whole mean is one
   image, and which share of its own process's mean was it?
 ? Multiply each by its number of images, add up those that had any, divide by all.

@@ -11,9 +11,9 @@ training_bytes(num_parameters, num_devices, sharded, autocast) -> dict of weight
   60 * whole(1000, 9000), 5, True, True
   60 * whole(1000, 9000), 3, False, True
 one average: 8 * own -> 4 * own
-    the optimiser's bytes are those of one average; AdamW keeps two for each parameter
+    the optimizer's bytes are those of one average, expected of AdamW's two
 averages and weights: 8 * own -> 12 * own
-    the optimiser's bytes are three numbers a parameter, expected AdamW's two averages
+    the optimizer's bytes are three numbers a parameter, expected AdamW's two averages
 bfloat16 instead: 4 * own + copy -> (2 if autocast else 4) * own
     under autocast the weights are counted in bfloat16 alone, expected in float32, too
 gradients in bfloat16: copy, 4 * own -> copy, (2 if autocast else 4) * own
@@ -22,8 +22,8 @@ copy sharded: 2 * num_parameters -> 2 * own
     the bfloat16 weights are split over the devices, expected whole on each
 always split: if sharded else num_parameters -> nothing
     everything is split over the devices, even where it is not to be sharded
-optimiser alone split: 4 * own -> 4 * num_parameters
-    the optimiser's averages alone are split; FSDP splits weights and gradients too
+optimizer alone split: 4 * own -> 4 * num_parameters
+    the optimizer's averages alone are split, expected weights and gradients too
 ? Which numbers are there for one parameter when a step ends, each of how many bytes?
 ? In float32: the weight 4, its gradient 4, AdamW's two averages 8. Autocast adds 2 for
   the weight in bfloat16 and changes nothing else. Sharding divides all but that one.

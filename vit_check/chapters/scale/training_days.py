@@ -7,7 +7,7 @@ training_days(macs, num_images, peak_flops, num_devices, utilization) -> days
   whole(1000, 20_000) * 10**6, whole(30, 60) * 1e9, 312e12, 1, 0.4
   whole(1000, 20_000) * 10**6, whole(30, 60) * 1e9, 312e12, 8, 0.35
 MACs for FLOPs: 6 * macs -> 3 * macs
-    a multiply-accumulate is counted as one operation; the data sheet counts two
+    a multiply-accumulate is counted as one operation, expected as two
 forward alone: 6 * macs -> 2 * macs
     the forward pass alone is counted; the backward pass makes two products for each
 backward once: 6 * macs -> 4 * macs
@@ -16,7 +16,7 @@ backward once: 6 * macs -> 4 * macs
 hours: 86_400 -> 3600
     the result is in hours, expected days
 utilization multiplied: * utilization -> / utilization
-    a lower utilization makes the training shorter; it makes it longer
+    a lower utilization makes the training shorter, expected longer
 ? How many FLOPs does it take to learn from an image whose forward pass is so many MACs?
 ? Two FLOPs for a multiply-accumulate, three passes for a step. Divide what all images
   take by what all devices reach in a second, then by the seconds of a day.

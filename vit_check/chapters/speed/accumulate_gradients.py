@@ -56,7 +56,7 @@ def _train_in_parts(
         steps.clear()
         accumulate(model, x, y, optimizer, num_parts)
         moved = (before - model.weight.detach()) / 0.25
-        found[f"how often the optimizer steps in the {which} call"] = f"{len(steps)} ×"
+        found[f"optimizer.step() in the {which} call"] = f"called {len(steps)} ×"
         found[f"the gradient that the {which} step followed"] = moved
     whole = max(model.sizes, default=0) == images.shape[1]
     many = len(model.sizes) > 2 * (num_parts + 1)  # the remainder is a part, too
@@ -80,7 +80,7 @@ weighed alike: len(x) / len(images) -> 1 / num_parts
     each part counts the same, also the smaller last one, whose images then count more
 step in each part: optimizer.step() -> nothing
   loss.backward() -> loss.backward(); optimizer.step()
-    the optimiser takes a step in each part: the later parts see weights that have moved
+    the optimizer takes a step in each part: the later parts see weights that have moved
 cleared in each part: loss.backward() -> optimizer.zero_grad(); loss.backward()
     zero_grad is called in each part: only the gradient of the last part is left
 never cleared: optimizer.zero_grad() -> nothing
@@ -97,8 +97,8 @@ rest dropped, weighed by share
 one backward pass: optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
   loss.backward() -> total = total + loss
   optimizer.step() -> total.backward(); optimizer.step()
-    what several parts keep for backward() is held at once, as if the batch had not been
-    cut: call it for each part before the next one, without retain_graph=True
+    what several parts keep for backward() is held at once: call it inside the loop,
+    once for each part, without retain_graph=True
 parts of num_parts: chunk -> split
     there are more parts than asked for: split takes a part's size, chunk their number
 whole batch at once: chunk(num_parts) -> chunk(1)

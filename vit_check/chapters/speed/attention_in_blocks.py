@@ -57,34 +57,30 @@ attention_in_blocks(q, k, v, block) -> (T_q, d_v)
   _drawn(1 + float32(19, 4).abs(), 200.0), -1 - float32(46, 4).abs(), float32(46, 3), 6
   _drawn(float64(9, 4)), float64(13, 4), float64(13, 6), 20
 whole rows: = lambda q, k, v, block: (q @ k.T / math.sqrt(q.shape[1])).softmax(-1) @ v
-    the numbers are right, but the scores of a query with all keys are held at once;
-    walk along the keys, a block at a time
+    the scores of a query with all keys are held at once, expected a block at a time
 mixed not mended: factor * mixed -> mixed
     the mixture of earlier blocks is not multiplied by the factor, only the sum is
 sum not mended: factor * total -> total
     the sum of earlier blocks is not multiplied by the factor, only the mixture is
 nothing mended: factor * mixed -> mixed
   factor * total -> total
-    what was summed before a larger score turned up stays relative to the old one: both
-    sum and mixture need the factor
+    what was summed before a larger score turned up lacks the factor, sum and mixture
 begins at 0: -math.inf -> 0.0
     the largest score begins at 0: where a query's scores lie far below, all becomes 0
 no maximum: -math.inf -> 0.0
   torch.maximum(largest, scores.amax(1, keepdim=True)) -> largest
-    the exponentials are taken of bare scores, and overflow when a score is in the
-    hundreds: subtract the largest first
+    the exponentials are taken of bare scores, expected with the largest subtracted
 largest of the block: torch.maximum(largest, -> (
-    the new largest score is that of this block alone and may be lower than the old one:
-    the factor then grows instead of shrinking, and overflows
+    the new largest score is that of this block alone, expected the largest so far
 one largest for all queries: scores.amax(1, keepdim=True) -> scores.amax()
-    one largest score serves all queries: where those of a query are far lower, its
-    exponentials are all 0; each query needs its own
+    one largest score serves all queries, expected one for each
 softmax of each block averaged: factor * mixed + shares -> mixed + scores.softmax(1)
   / total -> / -(-len(k) // block)
-    each block has a softmax of its own, and they are averaged: a block full of low
-    scores then counts as much as one with the highest
+    each block has a softmax of its own, and they are averaged, expected one over all
 no scale: / math.sqrt(q.shape[1]) -> nothing
     the scores are not divided by √d
+scaled by the values: math.sqrt(q.shape[1]) -> math.sqrt(v.shape[1])
+    the scores are divided by √d_v, expected by √d
 last block dropped: len(k), block -> len(k) // block * block, block
     the keys after the last whole block are left out: the last one may be shorter
 ? Work through two blocks of one key each on paper. What did the first block's

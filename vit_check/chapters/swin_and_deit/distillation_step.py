@@ -66,8 +66,8 @@ def _two_steps(
         for number in range(2)
     ]
     return {
-        "how often the images are augmented in two steps": f"{next(calls) - 1} ×",
-        "the student's mode each time it is asked": ", ".join(student.asked_in),
+        "augment, in two steps,": f"called {next(calls) - 1} ×",
+        "the student's mode when it is asked": " and then ".join(student.asked_in),
         "the loss": [
             float(loss) if isinstance(loss, Tensor) and loss.numel() == 1 else loss
             for loss in losses
@@ -84,8 +84,7 @@ distillation_step(student, teacher, optimizer, augment, images, labels) -> loss
   float64(2, 6, 1, 3, 4), below(5, 2, 6), 5, whole(0, 2**31)
   float64(2, 7, 1, 2, 3), below(4, 2, 7), 4, whole(0, 2**31)
 teacher in training mode: teacher.eval() -> teacher.train()
-    the teacher is in training mode: its batch norm takes the statistics of this batch,
-    and changes those it has learned
+    the teacher is in training mode, expected in eval mode
 teacher learns: no_grad -> enable_grad
   labels, told) -> labels, told) + 0 * told.sum()
     gradients are computed for the teacher, which is not meant to learn
@@ -103,13 +102,11 @@ no zero_grad: optimizer.zero_grad() -> nothing
     the gradients of the step before are still there: they are never set to zero
 cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()
-    the gradients are cleared only after the step: those of an earlier step that are
-    there when the function is called are added to this one's
+    the gradients are cleared only after the step: those that were there before go in
 no step: optimizer.step() -> nothing
     nothing is learned: there is no step(), or it finds gradients that are zero again
 heads swapped: (answers, -> (answers[::-1],
-    the tokens are swapped: the class token learns from the teacher here and the
-    distillation token from the labels
+    the tokens are swapped: here the class token learns from the teacher
 labels for both: labels, told) -> labels, F.one_hot(labels))
     both tokens learn from the labels; what the teacher says is not used
 answers averaged first: (answers, -> ([sum(answers) / 2] * 2,

@@ -10,15 +10,15 @@ drop_registers(tokens, num_registers) -> (B, 1 + N, D)
   float32(2, 1 + 0 + 4, 6), 0
   bfloat16(2, 1 + 1 + 5, 4), 1
 class token dropped: = lambda tokens, R: tokens[:, R:]
-    the class token is gone and the last register is not: the class token comes first
+    the class token is gone and the last register is not, expected the other way round
 class token dropped as well: [first, rest] -> [rest]
     the class token is dropped with the registers
 last tokens dropped: = lambda tokens, R: tokens[:, : tokens.shape[1] - R]
-    the last R tokens are dropped, patches; the registers follow the class token
+    the last R tokens, patches, are dropped, expected tokens 1 to R
 one too few: 1 + num_registers -> num_registers
     one register is left: they are tokens 1 to R, and a slice ends one earlier
 one too many: 1 + num_registers -> 2 + num_registers
-    a patch is dropped with the registers: they are tokens 1 to R
+    a patch is dropped with the registers, expected tokens 1 to R and no more
 ? Write the order of the tokens down for R = 2 and three patches, with their places.
 ? Token 0 stays, tokens 1 to R go, the rest stays.
 ? torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1).

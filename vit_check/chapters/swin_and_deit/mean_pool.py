@@ -9,7 +9,7 @@ mean_pool(tokens), class token first -> (B, D)
   2 * float32(4, 4, 4) + 0.5
   2 * bfloat16(2, 5, 3) + 0.5
 class token too: [:, 1:] -> nothing
-    the class token is in the mean; only the patches belong there
+    the class token is in the mean, expected the patches alone
 class token alone: patches.mean(dim=1) -> tokens[:, 0]
     the class token is returned; the mean of the patches is asked for
 last token left out: 1: -> :-1

@@ -27,17 +27,15 @@ rows and columns swapped: down, across = -> across, down =
     rows and columns are swapped: either the columns' difference is multiplied by 2w - 1
     where the rows' should be, or the tokens of a window are numbered down its columns
 rows by w: 2 * window_size - 1 -> window_size
-    the rows' difference is multiplied by w, so that some pairs with different
-    differences share a number: columns differ in 2w - 1 ways
+    the rows' difference is multiplied by w, expected by 2w - 1, as columns differ
 rows by 2w: 2 * window_size - 1 -> 2 * window_size
-    the rows' difference is multiplied by 2w; columns differ in 2w - 1 ways
+    the rows' difference is multiplied by 2w, expected by 2w - 1
 only added: down * (2 * window_size - 1) -> down
     the differences are added as they are: one down and one across are the same
 not shifted: difference + window_size - 1 -> difference
     the numbers begin below 0, as differences do; add w - 1, so that they begin at 0
 columns not shifted: + across -> + across - window_size + 1
-    the rows' difference is shifted to begin at 0 and the columns' is not, so that two
-    pairs of differences share a number
+    the rows' difference is shifted to begin at 0 and the columns' is not
 shifted by w: difference + window_size - 1 -> difference + window_size
     the differences are shifted by w, so that the numbers do not begin at 0
 without sign: difference + window_size - 1 -> difference.abs()

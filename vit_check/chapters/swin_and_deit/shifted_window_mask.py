@@ -12,7 +12,7 @@ shifted_window_mask(height, width, window_size, shift) -> (windows, w², w²)
   8, 8, 4, 3
   4, 6, 2, 0
 mask inverted: == -> !=
-    the mask is the wrong way round: True says that a key may be attended
+    True and False are exchanged, expected True for a key that may be attended
 rows alone: 2 * down + across -> down
     only what was carried over the top is told apart; tokens were carried sideways too
 carried is carried: 2 * down + across -> down | across
@@ -21,19 +21,19 @@ carried is carried: 2 * down + across -> down | across
 one number for two ways: 2 * down -> 1 * down
     what was carried over the top and what was carried sideways have the same number
 strip too narrow: - shift -> - shift + 1
-    the strip that was carried around is too narrow by one; it is as wide as the shift
+    the strip that was carried around is too narrow by one, expected shift wide
 shift for the rest: - shift -> - (window_size - shift)
     the strip that was carried around is taken to be w - shift wide, expected shift
 strip at the front
   row >= height - shift, column >= width - shift -> row < shift, column < shift
-    the strip is looked for at the top and at the left; the map is rolled up and to the
-    left, so what was carried is at the bottom and at the right
+    the strip is looked for at the top and the left, expected at the bottom and the
+    right
 edges exchanged
   height - shift, column >= width - shift -> width - shift, column >= height - shift
     the strip of rows is counted from the width and that of columns from the height
 minus a hundred: group[:, :, None] == group[:, None, :]
   -> torch.where(group[:, :, None] == group[:, None, :], 0.0, -100.0)
-    the mask holds 0 and -100, expected True for what may be attended, and False
+    the mask holds 0 and -100, expected True for what may be attended, else False
 ? Roll a numbered map of 4 × 6 by one. Who was whose neighbour at the bottom right?
 ? After the roll the last shift rows and columns are those that were carried around.
   Number the four groups, cut the numbers into windows, and compare within each.

@@ -25,7 +25,8 @@ def _inputs(generator: Generator) -> Cases:
         labels = torch.randint(K, (B,), generator=generator)
         teacher, one, other = normal(generator, 3, B, K, dtype=dtype)
         # Labels, the teacher and both tokens have each their own favourite.
-        teacher = 2 * teacher + 5 * F.one_hot((labels + 1) % K, K)
+        choice = (labels + 1 + torch.arange(B) % (K - 1)) % K
+        teacher = 2 * teacher + 5 * F.one_hot(choice, K)
         yield [(1.5 * one, width * other), labels, width * teacher, *settings]
 
 
@@ -46,15 +47,13 @@ KL the other way round: ours, wanted -> wanted, ours
     the divergence is weighed by the student's shares, expected by the teacher's
 cross-entropy for KL: F.kl_div(ours, wanted, reduction="batchmean", log_target=True)
   -> -(wanted.exp() * ours).sum(1).mean()
-    the teacher's part is a cross-entropy: it has the teacher's own entropy in it and
-    does not become 0 where both agree; the divergence does
+    the teacher's part is a cross-entropy, expected a divergence, 0 where both agree
 mean over classes: "batchmean", log_target=True) -> "none", log_target=True).mean()
-    the divergence is averaged over the classes too; they are summed
+    the divergence is averaged over the classes too, expected summed
 summed over the batch: "batchmean" -> "sum"
     the divergence is summed over the images, expected averaged
 logarithms taken for shares: , log_target=True -> nothing
-    the divergence is NaN: the second argument of kl_div is taken for shares unless
-    log_target=True says that it is logarithms
+    the divergence is NaN: kl_div takes logarithms for shares without log_target=True
 logarithm of 0: F.log_softmax(teacher_logits / temperature, dim=1)
   -> F.softmax(teacher_logits / temperature, dim=1).log()
     the divergence is NaN where logits lie hundreds apart: a share becomes 0 before its
@@ -66,8 +65,7 @@ softmax over the batch: dim=1 -> dim=0
 share of the labels: (1 - share) * labelled + share -> share * labelled + (1 - share)
     λ weighs the labels here; it is the teacher's share, and the labels get 1 - λ
 heads swapped: from_class, from_teacher = -> from_teacher, from_class =
-    the tokens are swapped: the class token learns from the teacher here and the
-    distillation token from the labels
+    the tokens are swapped: here the class token learns from the teacher
 ? Compute it for one image and three classes by hand: the shares of both at τ, then the
   sum of p·ln(p/q), with p the teacher's.
 ? Both sets of logits are divided by τ before the softmax, the labels' part is not. The

@@ -9,18 +9,18 @@ window_partition(x, window_size) -> (B·windows, w², D)
   bfloat16(2, 4, 8, 3), 2
   float32(1, 2, 2, 3), 2
 no transpose: .transpose(2, 3) -> nothing
-    the shape is right and the windows are not: they hold pieces of whole rows, since
-    windows side by side and the rows of a window are not swapped before the reshape
+    the windows hold pieces of whole rows: the axis of the windows side by side and that
+    of a window's rows are to change places before the last reshape
 dilated: rows // w, w, columns // w, w -> w, rows // w, w, columns // w
   transpose(2, 3) -> permute(0, 2, 4, 1, 3, 5)
-    a window holds tokens that lie far apart: the rows are split as (w, rows/w), where
-    (rows/w, w) keeps neighbours together
+    a window holds tokens far apart: rows are split as (w, rows/w), expected (rows/w, w)
+columns first: .transpose(2, 3) -> .permute(0, 1, 3, 4, 2, 5)
+    inside a window the tokens run down the columns, expected along the rows
 size taken for number: rows // w, w, columns // w, w -> w, rows // w, w, columns // w
   reshape(-1, w * w, D) -> reshape(B * w * w, -1, D)
-    window_size is a window's side in tokens; here it is how many lie along a side
+    window_size is taken for the number of windows, expected for their side in tokens
 not flattened: w * w, D -> w, w, D
-    the windows are still maps, (B·windows, w, w, D), expected (B·windows, w², D): to
-    attention a window is a list of tokens
+    the windows are still maps, (B·windows, w, w, D), expected (B·windows, w², D)
 a list of windows: = lambda x, w: list(window_partition(x, w))
     the windows are returned one by one, expected one tensor (B·windows, w², D)
 ? Number the tokens of a 4 × 6 map, cut it into windows of 2, read the first aloud.

@@ -9,13 +9,14 @@ window_reverse(windows, height, width) -> (B, rows, columns, D)
   bfloat16(2 * 2 * 4, 4, 3), 4, 8
   float32(1, 4, 3), 2, 2
 no transpose: .transpose(2, 3) -> nothing
-    the shape is right and the map is not: windows are laid one after the other, since
-    the windows of a row and the rows of a window are not swapped back
+    the windows are laid one after the other: the axis of the windows side by side and
+    that of a window's rows are to change places before the last reshape
 height and width swapped: w, D = -> height, width = width, height; w, D =
     the map is (B, columns, rows, D), expected (B, rows, columns, D)
 dilated: transpose(2, 3) -> permute(0, 3, 1, 4, 2, 5)
-    neighbours in a window are put far apart on the map: the rows are split as (rows/w,
-    w), and here they are (w, rows/w)
+    rows of windows are joined as (w, rows/w), expected as (rows/w, w)
+columns first: .transpose(2, 3) -> .permute(0, 1, 4, 2, 3, 5)
+    inside a window the tokens are read down the columns, expected along the rows
 not joined: .reshape(-1, height, width, D) -> nothing
     the windows are in their places but not joined to (B, rows, columns, D)
 map flattened: height, width, D -> height * width, D

@@ -49,8 +49,7 @@ the share of wrong answers: == -> !=
 lowest logit: argmax -> argmin
     the class with the lowest logit is taken for the answer
 every answer with every label: dim=1 -> dim=1, keepdim=True
-    answers (B, 1) are compared with labels (B,), which stretches both to B×B: every
-    answer is held against every label
+    answers (B, 1) are compared with labels (B,), which makes B×B, expected B pairs
 argmax over the batch: dim=1 -> dim=0
     the largest logit is looked for along the batch, expected along the classes
 divided by K: double().mean().item() -> sum().item() / logits.shape[1]

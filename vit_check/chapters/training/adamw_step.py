@@ -16,20 +16,18 @@ adamw_step(w, g, m, v, step, lr, weight_decay) -> (w, m, v)
   float32(3, 4), float32(3, 4), 0.2 * float32(3, 4), 5e-3 + 1e-2 * float32(3, 4) ** 2,
     7, 0.02, 0.1
 no correction: **step -> ** math.inf
-    the averages are not corrected: they begin at 0, and in the first steps hold only
-    the part 1 - βᵗ of what they should
+    the averages are not corrected: they hold only a part, 1 - βᵗ, of what they should
 m alone corrected: / (1 - beta2**step) -> nothing
     m is corrected and v is not
 correction a step early: **step -> ** (step + 1)
-    the correction is that of the next step; step is 1 in the first step already
+    the correction is that of the next step, expected of this one: the first is 1
 decay in the gradient: beta1, beta2 = -> g = g + decay * w; beta1, beta2 =
   - pull -> nothing
-    the decay is added to the gradient and goes through m and v: that is Adam with a
-    penalty, and AdamW keeps the two apart
+    the decay goes through m and v, as in Adam with a penalty, expected past them
 decay without lr: lr * decay -> decay
     the decay is not multiplied by the learning rate
 decay of the new weight: w - pull - change -> (w - change) * (1 - lr * decay)
-    the decay pulls at the weight after the step; it is taken of the old one
+    the decay is taken of the new weight, after the step, expected of the old one
 betas exchanged: 0.9, 0.999 -> 0.999, 0.9
     the two betas are exchanged: m keeps 0.9 of itself and v 0.999
 no square: g**2 -> g.abs()

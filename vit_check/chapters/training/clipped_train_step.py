@@ -140,22 +140,20 @@ not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
     the optimizer takes its step with a gradient longer than clip_norm: clipping is
     missing, comes before backward() or after the step, or has another limit
 clipped by value: clip_grad_norm_ -> clip_grad_value_
-    each number is cut off at clip_norm, which turns the gradient; shorten the whole
+    each number is cut off at clip_norm, expected all shortened alike, as one arrow
 each parameter alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
   -> [nn.utils.clip_grad_norm_(p, clip_norm) for p in model.parameters()]
-    each parameter is clipped by itself; the length meant is that of all as one arrow
+    each parameter is clipped by itself, expected all as one long arrow
 each group alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
   -> [nn.utils.clip_grad_norm_(g["params"], clip_norm) for g in optimizer.param_groups]
-    each group is clipped by itself; the length meant is that of all as one arrow
+    each group is clipped by itself, expected all as one long arrow
 always at the limit: loss.backward() -> (1e6 * loss).backward()
     a gradient that is shorter than clip_norm is stretched to it, expected left alone
 gradients pile up: optimizer.zero_grad() -> nothing
-    the gradients of earlier batches are still there: PyTorch adds each new gradient to
-    the old ones until they are cleared
+    the gradients of earlier batches are still there: PyTorch adds to what is there
 cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()
-    the gradients are cleared only after the step: those of an earlier batch that are
-    there when the function is called go into its step
+    the gradients are cleared only after the step: those that were there before go in
 no backward: loss.backward() -> nothing
     the weights do not change: the optimizer takes its step, but no gradient has
     arrived; backward() is missing, or the loss is cut off from the weights
@@ -172,8 +170,7 @@ summed: logits, labels -> logits, labels, reduction="sum"
 eval mode: logits = -> model.eval(); logits =
     the model is in eval mode for the step, where batch norm and dropout do not train
 loss with its graph: loss.item() -> loss
-    the loss is returned with the graph it was computed by, which keeps a batch's memory
-    for as long as the loss is kept: return the number alone
+    the loss is returned with its graph, which keeps memory, expected as a number alone
 loss afterwards: loss.item() -> F.cross_entropy(model(images), labels).item()
     the loss returned is that of the new weights, expected that before the step
 ? At which moment is there a gradient to shorten, and when is it too late?

@@ -14,7 +14,7 @@ cross_entropy(logits, labels, label_smoothing=0.0) -> the loss, a tensor ()
 summed: losses.mean() -> losses.sum()
     the losses are summed, expected their mean: a larger batch would lose more
 mean over classes too: sum(dim=1) -> mean(dim=1)
-    the mean runs over the classes as well; divide by B, not by B·K
+    the mean runs over the classes as well, expected over the images alone
 clamped: logits.log_softmax -> logits.clamp(-100, 100).log_softmax
     logits are cut off, so that the largest can no longer be told apart
 right class without a share: label_smoothing / K -> label_smoothing / K * (1 - one)
@@ -36,8 +36,7 @@ right class keeps 1: (1 - label_smoothing) * one -> one
 summed over the classes: label_smoothing / K -> label_smoothing
     every class gets the whole ε: the log-probabilities are summed, expected their mean
 logarithm of 0: log_softmax(dim=1) -> softmax(dim=1).log()
-    the loss is infinite where logits lie far apart: a probability has become 0 before
-    its logarithm is taken; the two belong in one step
+    the loss is infinite where a probability has become 0 before its logarithm is taken
 overflow: logits.log_softmax(dim=1) -> (logits.exp() / logits.exp().sum(1, True)).log()
     the loss is NaN for logits of 300: e³⁰⁰ is infinite in 32 bits; a softmax stays what
     it is when every logit is lowered by the largest

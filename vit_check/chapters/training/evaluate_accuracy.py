@@ -57,8 +57,7 @@ def _evaluation_inputs(generator: Generator) -> Cases:
 TABLE = """
 evaluate_accuracy(model, batches) -> a float from 0 to 1
 in training mode: model.eval() -> nothing
-    the model, or a part of it, is measured in training mode, where its answers differ:
-    model.eval() sets it and all its parts
+    the model or a part of it is asked in training mode: model.eval() sets all parts
 first batch alone: in batches: -> in batches[:1]:
     the share is that of the first batch alone: does the loop end too soon?
 mean of the batches: hits.sum() -> hits.double().mean()
@@ -73,7 +72,7 @@ left in eval mode: model.train(was) -> nothing
 left in training mode: model.train(was) -> model.train()
     the model is left in training mode, and came in eval mode: put back what was there
 graph kept: no_grad -> enable_grad
-    PyTorch keeps a graph for gradients that nobody needs: measure without them
+    a graph for gradients is kept, which nobody needs: measure under torch.no_grad()
 ? Two batches of 16 and one of 5: how many images are there, and how many right?
 ? Count right answers and images over all batches and divide once, at the end. Before
   it: which mode is the model in, and which is it to be left in?

@@ -28,22 +28,20 @@ learning_rate(step, total_steps, warmup_steps, peak) -> a float
   17, 0, 0.3
   40, 12, 2.0
 first step of 0: (step + 1) / (warmup_steps + 1) -> step / warmup_steps
-    the warm-up starts at 0, so step 0 changes nothing; it has its part of the rise too
+    the warm-up starts at 0, expected at its first part, peak / (warmup_steps + 1)
 a step behind: (step + 1) -> step
-    the warm-up is a step behind: step 0 is to have its part of the rise already
+    the warm-up is a step behind: it starts at 0, expected at its first part
 peak too soon: (warmup_steps + 1) -> warmup_steps
-    the peak is reached in the last step of the warm-up, and again in the next; it
-    belongs to the first step after the warm-up alone
+    the peak is reached in the last step of the warm-up, expected in the step after it
 no warm-up: step < warmup_steps -> False
   (step - warmup_steps) / max(1.0, total_steps - warmup_steps) -> step / total_steps
     there is no warm-up: the cosine begins at step 0
 cosine since the start
   (step - warmup_steps) / max(1.0, total_steps - warmup_steps) -> step / total_steps
-    the cosine counts from step 0: when the warm-up ends, the rate drops, since a part
-    of the fall is already behind it
+    the cosine counts from step 0, so that the rate drops when the warm-up ends
 a step early: total_steps - warmup_steps -> total_steps - warmup_steps - 1
   min(1.0, progress) -> progress
-    the rate is 0 in the last step already; it should reach 0 when all steps are done
+    the rate is 0 in the last step already, expected when all steps are done
 a straight line: (1 + math.cos(math.pi * min(1.0, progress))) / 2 -> (1 - progress)
     the rate falls along a straight line, expected half a cosine
 a whole cosine: math.pi -> 2 * math.pi

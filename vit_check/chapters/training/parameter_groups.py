@@ -49,7 +49,7 @@ def _decays(group: Answer, kind: str, weight_decay: float) -> dict[str, Any] | N
     for given in groups:
         if "weight_decay" not in given:
             said = f"has a group with {' and '.join(map(str, given))} and without "
-            said += "weight_decay: an optimizer's default is not 0"
+            said += "weight_decay: AdamW's default is 0.01, not 0"
             raise Trouble("no decay of its own", said)
     optimizer = torch.optim.AdamW(list(groups), lr=1.0)
     listed = [
@@ -83,27 +83,24 @@ parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]
   "other names", 0.1
   "a layer used twice", 0.1
 norms by their name: parameter.ndim >= 2 -> "norm" not in name
-    the norms are told by their name: in another model a norm may be called 1, and its
-    weight decays; look at its axes
+    the norms are recognised by the word norm in their names, expected by their axes
 all decay: name.endswith("weight") and parameter.ndim >= 2 -> True
     everything decays: biases, norms, class token and positions as well
 groups exchanged: matrices if is_matrix else rest -> rest if is_matrix else matrices
     the groups are exchanged: matrices are spared and the rest decays
 told by their names: name.endswith("weight") -> name not in ("cls_token", "pos_embed")
-    the class token and the positions are told by their names, cls_token and pos_embed:
-    in another model they are called otherwise, and decay
+    the class token and the positions are recognised by their names, cls_token and
+    pos_embed: in another model they are called otherwise, and decay
 class token and positions decay: name.endswith("weight") and -> nothing
-    the class token and the positions decay: they have three axes, so counting axes
-    takes them for matrices, and they multiply nothing
+    the class token and the positions decay: three axes do not make them matrices
 biases alone spared: is_matrix = -> is_matrix = not name.endswith("bias") or
     only biases are spared: a norm's weight decays, and so do class token and positions
 norms decay: and parameter.ndim >= 2 -> nothing
     the weights of the norms decay: they are called weight too, but are vectors
 convolution spared: >= 2 -> == 2
-    a convolution's weight is spared: with four axes it is the matrix of each patch
+    the weight of a convolution is spared, expected to decay as a matrix does
 in_proj_weight spared: ndim >= 2 -> ndim >= 2 and "in_proj" not in name
-    the matrix called in_proj_weight is spared: nn.MultiheadAttention keeps queries,
-    keys and values in a parameter of its own, in no nn.Linear
+    the matrix in_proj_weight of nn.MultiheadAttention is spared; it is in no nn.Linear
 ? Print name and shape of every parameter of a small model. Which of them are multiplied
   with a vector, and which are added or scale it number by number?
 ? A parameter decays if its name ends in weight and it has at least two axes; each group

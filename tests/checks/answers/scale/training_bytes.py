@@ -9,7 +9,7 @@ gradients in bfloat16: "gradients": 4 * own -> "gradients": own * (2 if autocast
 copy sharded: 2 * num_parameters -> 2 * own
 always split: if sharded else num_parameters -> nothing
 as if: // num_devices if sharded else num_parameters -> nothing
-optimiser alone split: 4 * own -> 4 * num_parameters
+optimizer alone split: 4 * own -> 4 * num_parameters
 missing: {"weights": weights, "gradients" -> {"weight": weights, "grads"
 type: return -> return 16 * num_parameters; return
 """)

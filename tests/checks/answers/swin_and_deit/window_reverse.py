@@ -6,7 +6,7 @@ from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
-order: (i j) -> (j i)
+columns first: (i j) -> (j i)
 order: (b m n) -> (b n m)
 dilated: (m i) (n j) -> (i m) (j n)
 not joined: b (m i) (n j) c -> b m i n j c
