@@ -64,7 +64,7 @@ def test_unusual_right_answers_pass(answer):
 
 
 class Lazy(nn.Module):
-    def __init__(self, hidden_dim, embed_dim):
+    def __init__(self, embed_dim, hidden_dim):
         super().__init__()
         self.up, self.down = nn.LazyLinear(hidden_dim), nn.LazyLinear(embed_dim)
         self.both = [self.up, self.down]
@@ -123,7 +123,7 @@ def test_dropout_is_right_only_where_its_rate_can_be_chosen():
 
     check.encoder_block(HandsOn)
     check.encoder_block(functools.partial(EncoderBlock, drop_rate=0.1))
-    built = EncoderBlock(10, 2, 2.5, drop_rate=0.1, attn_drop_rate=0.2)
+    built = EncoderBlock(10, 2, 2.75, drop_rate=0.1, attn_drop_rate=0.2)
     check.encoder_block(built)
     assert built.mlp.drop.p == 0.1
     with pytest.raises(CheckFailed, match=r"mode \(1.p = 0.1\), where the task"):
