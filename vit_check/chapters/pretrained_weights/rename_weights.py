@@ -39,8 +39,8 @@ def _rename_inputs(generator: Generator) -> Cases:
 
 
 # Names that our model does not have, with a piece of one of ours inside.
-_HOLDS_A_NAME = ("blocks.0.ls1.gamma", "backbone.cls_token", "pos_embed_win")
-_HOLDS_A_NAME += ("head_dist.weight", "aux_head.weight", "fc_norm.weight")
+_HOLDS_A_NAME = ["blocks.0.ls1.gamma", "backbone.cls_token", "pos_embed_win"]
+_HOLDS_A_NAME += ["head_dist.weight", "aux_head.weight", "fc_norm.weight"]
 
 
 def _rename_them(rename: Answer, names: list[str], tensors: list[Tensor]) -> Any:

@@ -6,7 +6,6 @@ from tests.checks.answers import wrong_edits
 
 @wrong_edits("""
 columns first: (i j) -> (j i)
-    "… along axis 1 it holds what belongs at 0, 3, 6, 1, …"
 order: (b m n) -> (b n m)
     "… along axis 0 it holds what belongs at 0, 3, 1, …"
 order: (b m n) -> (m n b)
