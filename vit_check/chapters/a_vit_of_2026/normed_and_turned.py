@@ -27,17 +27,11 @@ no eps: weight, 1e-6 -> weight
     eps is far smaller than 1e-6: F.rms_norm takes the step of the dtype unless told
 another eps: weight, 1e-6 -> weight, 1e-5
     eps is 1e-5, expected 1e-6
-turned back: normed, angles -> normed, -angles
-    the pairs are turned the other way round, by minus their angles
-no weight: weight, 1e-6 -> None, 1e-6
-    the norm's weight has no effect
 length 1: F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> F.normalize(x, dim=-1) * weight
     each vector is brought to length 1, expected a mean of 1 of the squares
 layer norm: F.rms_norm -> F.layer_norm
   weight, 1e-6 -> weight, None, 1e-6
     the mean is subtracted: this is a LayerNorm, and an RMSNorm is asked for
-not turned: apply_rope(normed, angles) -> normed
-    nothing is turned
 ? What does the weight of a norm do to the two numbers of one pair?
 ? First the norm over the d numbers of each head, with its weight; then the turn.
 ? apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles).

@@ -25,8 +25,6 @@ over the tokens: x.square().mean(dim=-1 -> x.square().mean(dim=1
     the mean runs over the tokens, expected over the D numbers of each
 weight first: mean_square = -> x, weight = x * weight, 1; mean_square =
     the weight is multiplied before the root mean square is taken, expected after it
-no weight: * weight -> nothing
-    the weight has no effect
 ? Which of the steps of a LayerNorm are left if nothing is subtracted?
 ? Square, take the mean over the last axis with keepdim=True, add eps, take the root;
   divide x by that and multiply by the weight.

@@ -17,9 +17,6 @@ not divided, and rows for columns: as_shares(block -> (block
     the shares do not sum to 1, and the places are counted with the number of rows
 rows for columns: rows, columns = -> columns, rows =
     places are counted with the number of rows, expected with that of columns
-in patches: * height -> nothing
-  * width -> nothing
-    the distance is in patches, expected in pixels
 squared in pixels: norm(dim=-1) -> square().sum(dim=-1)
     the squared distance is averaged: the root is missing
 along the grid: norm(dim=-1) -> abs().sum(dim=-1)

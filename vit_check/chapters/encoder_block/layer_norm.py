@@ -39,18 +39,10 @@ eps outside the root: torch.sqrt(var + eps) -> (torch.sqrt(var) + eps)
     eps is added to the standard deviation; it belongs under the root, to the variance
 eps 1e-5: var + eps -> var + 1e-5
     eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
-eps ignored: var + eps -> var + 1e-6
-    the argument eps has no effect
 squares: x.var(dim=-1, correction=0, keepdim=True)
   -> x.square().mean(dim=-1, keepdim=True) - mean.square()
     the variance is the mean of squares less the mean's square, which loses digits where
     numbers lie far from 0 and close together: take the mean of (x - mean)²
-weight forgotten: normed * weight + bias -> normed + bias
-    the weight has no effect: what is normed is multiplied by it
-bias forgotten: normed * weight + bias -> normed * weight
-    the bias has no effect: it is added at the end
-weight and bias exchanged: normed * weight + bias -> normed * bias + weight
-    weight and bias are exchanged: multiply by the weight, then add the bias
 not divided: / torch.sqrt(var + eps) -> nothing
     nothing is divided: each token is to have a standard deviation of 1
 no eps: var + eps -> var

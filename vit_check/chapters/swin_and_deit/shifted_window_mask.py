@@ -20,8 +20,6 @@ carried is carried: 2 * down + across -> down | across
     allowed to attend to each other; they come from different corners
 one number for two ways: 2 * down -> 1 * down
     what was carried over the top and what was carried sideways have the same number
-strip too narrow: - shift -> - shift + 1
-    the strip that was carried around is too narrow by one, expected shift wide
 shift for the rest: - shift -> - (window_size - shift)
     the strip that was carried around is taken to be w - shift wide, expected shift
 strip at the front

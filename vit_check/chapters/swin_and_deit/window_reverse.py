@@ -11,8 +11,6 @@ window_reverse(windows, height, width) -> (B, rows, columns, D)
 no transpose: .transpose(2, 3) -> nothing
     the windows are laid one after the other: the axis of the windows side by side and
     that of a window's rows are to change places before the last reshape
-height and width swapped: w, D = -> height, width = width, height; w, D =
-    the map is (B, columns, rows, D), expected (B, rows, columns, D)
 dilated: transpose(2, 3) -> permute(0, 3, 1, 4, 2, 5)
     rows of windows are joined as (w, rows/w), expected as (rows/w, w)
 columns first: .transpose(2, 3) -> .permute(0, 1, 4, 2, 3, 5)

@@ -33,9 +33,6 @@ a step behind: (step + 1) -> step
     the warm-up is a step behind: it starts at 0, expected at its first part
 peak too soon: (warmup_steps + 1) -> warmup_steps
     the peak is reached in the last step of the warm-up, expected in the step after it
-no warm-up: step < warmup_steps -> False
-  (step - warmup_steps) / max(1.0, total_steps - warmup_steps) -> step / total_steps
-    there is no warm-up: the cosine begins at step 0
 cosine since the start
   (step - warmup_steps) / max(1.0, total_steps - warmup_steps) -> step / total_steps
     the cosine counts from step 0, so that the rate drops when the warm-up ends

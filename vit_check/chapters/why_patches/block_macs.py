@@ -15,8 +15,6 @@ one layer of the mlp: 2 * T * D * M -> T * D * M
     counts one of the MLP's two layers: one goes from D up to M, one from M back to D
 second layer of M by M: 2 * T * D * M -> T * D * M + T * M * M
     takes the MLP's second layer to go from M to M; it goes from M back to D
-always four times: mlp_ratio * D -> 4 * D
-    takes the MLP to be four times as wide whatever mlp_ratio says
 one product: 2 * T * T -> T * T
     counts one product of two: q with k and the weights with v take T²·D each
 projections quadratic: quadratic, projections + mlp -> quadratic + projections, mlp

@@ -9,7 +9,7 @@ from vit_steps.variants.rotary import apply_rope
 @wrong_edits("""
 no eps: weight, 1e-6 -> weight
 another eps: 1e-6 -> 1e-5
-not turned: apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
+as if: apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
   -> F.rms_norm(x, x.shape[-1:], weight, 1e-6)
 normed after the turn: weight, 1e-6), angles) -> None, 1e-6), angles) * weight
     its weight
@@ -19,7 +19,7 @@ def with_the_package(x, weight, angles):
 
 
 @wrong_edits("""
-no weight: * weight -> nothing
+as if: * weight -> nothing
 length 1: .mean(dim=-1, keepdim=True) + 1e-6 -> .sum(dim=-1, keepdim=True)
 layer norm: x = x / -> x = x - x.mean(dim=-1, keepdim=True); x = x /
 over all heads: mean(dim=-1, -> mean(dim=(1, 3),

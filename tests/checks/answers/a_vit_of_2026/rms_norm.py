@@ -12,7 +12,7 @@ eps outside the root: torch.rsqrt((x**2).mean(-1, keepdim=True) + eps)
 no eps: + eps -> nothing
 sum: (x**2).mean -> (x**2).sum
 over tokens and numbers: mean(-1 -> mean((1, 2)
-no weight: * weight -> nothing
+as if: * weight -> nothing
 gradient: (x**2) -> (x.detach() ** 2)
 """)
 def with_rsqrt(x, weight, eps=1e-6):

@@ -35,7 +35,7 @@ not divided: F.normalize(torch.stack(weights)[..., 1:, 1:], p=1, dim=-1)
   -> torch.stack(weights)[..., 1:, 1:]
 rows for columns
   _grid(grid_size) -> [divmod(i, grid_size[0]) for i in range(math.prod(grid_size))]
-in patches: * patch_size -> nothing
+as if: * patch_size -> nothing
 along the grid: compute_mode="donot_use_mm_for_euclid_dist" -> p=1
 difference of indices: _grid(grid_size) -> [[0, i] for i in range(math.prod(grid_size))]
 columns ask: torch.stack(weights) -> torch.stack(weights).mT

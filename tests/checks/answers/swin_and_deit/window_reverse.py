@@ -20,7 +20,7 @@ def paste_with_einops(windows, height, width):
 
 @wrong_edits("""
 no transpose: .permute(0, 1, 3, 2, 4, 5) -> nothing
-height and width swapped
+as if
   = lambda windows, height, width: paste_as_swin_does(windows, width, height)
 map flattened: height, width, -1 -> height * width, -1
 none: return x.permute -> x.permute

@@ -14,7 +14,7 @@ cosine since the start
 a step early: (total_steps - warmup_steps) -> (total_steps - 1 - warmup_steps)
 not halved: 0.5 * -> nothing
 a straight line: 0.5 * peak * (1 + math.cos(done * math.pi)) -> peak * (1 - done)
-no warm-up: step < warmup_steps -> False
+as if: step < warmup_steps -> False
   (step - warmup_steps) / (total_steps - warmup_steps) -> step / total_steps
 a step behind: (step + 1) -> step
 """)

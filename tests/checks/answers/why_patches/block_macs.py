@@ -10,7 +10,7 @@ def as_two_named_sums(num_tokens, embed_dim, mlp_ratio=4):
 @wrong_edits("""
 output projection left out: 4 * T -> 3 * T
 one layer of the mlp: 2 * T * D * M -> T * D * M
-always four times: mlp_ratio * embed_dim -> 4 * embed_dim
+as if: mlp_ratio * embed_dim -> 4 * embed_dim
 float: mlp_ratio * embed_dim -> float(mlp_ratio) * embed_dim
 one product: 2 * T**2 -> T**2
 order swapped: 2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
