@@ -462,7 +462,7 @@ def test_settings_that_an_answer_changes_are_restored():
         torch.set_anomaly_enabled(True)
         return torch.zeros(RIGHT["split_heads"][0](x, num_heads).shape)
 
-    assert failure("split_heads", split_heads) == "values"
+    assert failure("split_heads", split_heads) == "as if"
     assert functions == (
         torch.softmax,
         nn.functional.softmax,

@@ -95,7 +95,7 @@ def test_a_module_that_runs_on_a_gpu_alone_is_judged_there():
 
 def test_a_function_may_move_what_it_is_given():
     check.patchify(lambda images, patch_size: patchify(images.cuda(), patch_size))
-    with pytest.raises(CheckFailed, match="every number of the output is 2 times"):
+    with pytest.raises(CheckFailed, match="what is right for 2.images"):
         check.patchify(
             lambda images, patch_size: 2 * patchify(images.cuda(), patch_size)
         )

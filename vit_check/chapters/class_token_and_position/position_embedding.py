@@ -25,6 +25,9 @@ concatenated: x + pos -> torch.cat([x, pos.expand_as(x)], dim=2)
     added, number by number
 multiplied: x + pos -> x * pos
     tokens and positions are multiplied; in ViT they are added
+tokens scaled: x + pos -> x * x.shape[-1] ** 0.5 + pos
+    the tokens are multiplied by √D before the positions are added: the first
+    Transformer did so, ViT does not
 by the batch: x + pos -> x + pos[0, : len(x), None]
     positions are counted along the batch: all tokens of image 0 get the first position,
     those of image 1 the second; it is the token that has a position
