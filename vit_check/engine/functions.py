@@ -17,6 +17,7 @@ from vit_check.engine.check import Answered, Case, Check
 from vit_check.engine.comparing import OF_ONE_OUTPUT, difference, is_telling, same
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import found
+from vit_check.engine.moved import misplaced
 from vit_check.engine.observing import (
     Record,
     copies,
@@ -131,13 +132,15 @@ class FunctionCheck(Check):
             answered = [*answered] or [(case, record)]
             alike = shapes_in(output) == shapes_in(right)
             batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
+            source, _, to = self.head.moves.partition(" -> ")
+            placed = to and misplaced(output, right, self._given(case), (source, to))
             return (
                 self._default(case, record)
                 or self._known(case, output, right, answered)
                 or (alike and mixed_samples(output, record.get("alone")))
                 or batch_built_in(output, record.get("alone"), batch)
                 or self._as_if(case, output, answered)
-                or related(finding, output, right, self._given(case))
+                or related(placed or finding, output, right, self._given(case))
             )
 
         def known() -> Finding | None:

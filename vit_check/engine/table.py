@@ -20,6 +20,9 @@ a tensor of this shape, ``below(K, 2, 3)`` one of whole numbers from 0 to K - 1,
 ``whole(3, 9)`` one of 3 to 8. A case that is too long for
 a line goes on in the next, indented by four.
 
+Where an answer only moves numbers about, ``moves row column -> column row`` names the
+axes that they come from and those that they go to, for saying where one came from.
+
 A mistake is an edit of the right answer: a name, what is changed, and the sentence for
 the student. An edit stands after the name. Further edits, or one that is too long for
 that line, follow on lines of their own, indented by two spaces, where the arrow may
@@ -61,10 +64,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Head:
-    """How a table begins: the signature, and the code of each case."""
+    """How a table begins: the signature, the code of each case, and names of axes."""
 
     signature: str
     cases: list[str]
+    moves: str
 
     def drawn(self, generator: Generator, names: Mapping[str, Any]) -> list[list[Any]]:
         """Return the arguments of each case.
@@ -94,8 +98,11 @@ def evaluated(what: str, code: str, scope: dict[str, Any], form: str = "%s") -> 
 def parted(table: str) -> tuple[Head, str]:
     """Return the head of a table, and the mistakes and hints below it."""
     first = blocks(table)[0]
-    signature, *cases = continued(first)
-    head = Head(signature, cases)
+    signature, *lines = continued(first)
+    moves, cases = "", lines
+    if lines and lines[0].startswith("moves "):
+        moves, *cases = lines
+    head = Head(signature, cases, moves.removeprefix("moves "))
     return head, table.strip().removeprefix("\n".join(first))
 
 

@@ -17,8 +17,6 @@ turned the other way: angles.sin() -> -angles.sin()
     every pair is turned the other way round: the minus belongs to the first number
 no minus: first * cos - second * sin -> first * cos + second * sin
     both sines are added, expected first · cos - second · sin for the first
-a minus in the second number alone: + first * sin -> - first * sin
-    both sines are subtracted, expected second · cos + first · sin for the second
 sine and cosine exchanged: cos, sin = -> sin, cos =
     sine and cosine are exchanged: by an angle of 0 nothing turns
 angles rounded: angles.cos(), angles.sin()

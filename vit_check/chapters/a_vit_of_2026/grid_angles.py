@@ -15,11 +15,6 @@ rows and columns exchanged: [by_row, by_column] -> [by_column, by_row]
     the first half of the pairs turns with the column, expected with the row
 patches column by column: // columns, place % columns -> % rows, place // rows
     the patches are counted down the columns; they come row by row, as they are read
-divided by the rows: place // columns, place % columns -> place // rows, place % rows
-    the place is divided by the number of rows; a row is as long as there are columns
-places counted through: place // columns, place % columns -> place, place
-    patches are counted through from 0 to N - 1: the last patch of a row and the first
-    of the next are neighbours then, although they are far apart in the image
 counted from 1: [by_row, by_column] -> [by_row + frequencies, by_column + frequencies]
     rows and columns are counted from 1, expected from 0
 from -1 to 1: row[:, None] -> 2 * torch.pi * ((2 * row[:, None] + 1) / rows - 1)

@@ -23,8 +23,6 @@ over tokens and numbers: dim=-1 -> dim=(1, 2)
     the mean runs over all numbers of an image; each token is normed by itself
 over the tokens: x.square().mean(dim=-1 -> x.square().mean(dim=1
     the mean runs over the tokens, expected over the D numbers of each
-weight first: mean_square = -> x, weight = x * weight, 1; mean_square =
-    the weight is multiplied before the root mean square is taken, expected after it
 ? Which of the steps of a LayerNorm are left if nothing is subtracted?
 ? Square, take the mean over the last axis with keepdim=True, add eps, take the root;
   divide x by that and multiply by the weight.

@@ -21,8 +21,6 @@ squared in pixels: norm(dim=-1) -> square().sum(dim=-1)
     the squared distance is averaged: the root is missing
 along the grid: norm(dim=-1) -> abs().sum(dim=-1)
     rows and columns are added up, as a rook moves, expected the straight distance
-the larger of the two: norm(dim=-1) -> abs().amax(dim=-1)
-    the larger of the distances down and across is taken, expected the straight distance
 difference of indices: return (centres[:, None] - centres).norm(dim=-1)
   -> n = torch.arange(rows * columns); return height * (n[:, None] - n).abs()
     the difference of the patches' numbers is taken for their distance

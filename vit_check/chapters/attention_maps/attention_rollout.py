@@ -17,9 +17,6 @@ identity added: 0.5 * identity + 0.5 * merged -> identity + merged
 first block bare: rollout = identity -> rollout = None
   mixed @ rollout -> merged if rollout is None else mixed @ rollout
     the first block is not mixed with the identity
-residual once: 0.5 * identity + 0.5 * merged -> merged
-  return rollout -> return 0.5 * identity + 0.5 * rollout
-    the identity is mixed in once, after the last block, expected in every one
 heads averaged at the end: block.mean(dim=1) -> block
   return rollout -> return rollout.mean(dim=1)
     each head is followed by itself through all blocks, and the heads are averaged at
@@ -31,8 +28,6 @@ first head alone: block.mean(dim=1) -> block[:, 0]
 number by number: rollout = identity -> rollout = 1
   mixed @ rollout -> mixed * rollout
     the blocks are multiplied number by number; a matrix product sums over all paths
-tables turned: block.mean(dim=1) -> block.mean(dim=1).mT
-    each table is transposed before it is multiplied, expected as it comes
 last block missing: in weights: -> in weights[:-1]:
     the last block is missing in the product
 ? Sum the rows of your result: if they are not 1, something is counted twice or left

@@ -14,8 +14,6 @@ last token dropped: [..., 0, num_prefix_tokens:] -> [..., 0, :-1]
     the last token is dropped, expected the first: the class token is at index 0
 column for row: [..., 0, num_prefix_tokens:] -> [..., 1:, 0]
     the class token's column is taken, what patches pay to it, expected its row
-class token last: [..., 0, num_prefix_tokens:] -> [..., -1, :-1]
-    the class token is taken to be the last token; it is at index 0
 softmax again: amounts / total -> amounts.softmax(dim=-1) + 0 * total
     a softmax is taken of shares, expected a division by their sum
 divided by the largest: amounts.sum -> amounts.amax

@@ -59,8 +59,6 @@ in training mode: model.eval() -> nothing
 eval mode for one half: model.eval() -> nothing
   alone = -> model.eval(); alone =
     the batch is asked in the mode in which the model came, expected in eval mode
-relative: apart.max() -> apart.max() / together.abs().max()
-    the difference is divided by the largest logit, expected as it is
 signed: .abs() -> nothing
   apart.max() -> torch.minimum(apart.max(), -apart.min())
     the largest difference is taken with its sign, expected without

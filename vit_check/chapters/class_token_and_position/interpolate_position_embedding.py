@@ -16,8 +16,6 @@ class token resized
     place in the grid, and its row is left as it is
 rows and columns swapped: as_image, (rows, columns) -> as_image, (columns, rows)
     rows and columns of the new grid are swapped: grid_size is (rows, columns)
-old grid by columns: -1).permute(0, 3, 1, 2) -> -1).permute(0, 3, 2, 1)
-    the old positions are laid out column by column; they come row by row
 view instead of permute: reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 2)
   -> reshape(1, -1, old_rows, old_columns)
     D is brought in front of the grid by a view, which cuts the positions to pieces: lay

@@ -36,18 +36,8 @@ one dimension: as_pair(grid_size, "grid_size") -> (math.prod(grid_size), 1)
 exponent of D: / (embed_dim // 4) -> / (embed_dim // 2)
     the clocks slow down half as fast as they should: each half has D/2 numbers, and so
     D/4 clocks, over which the exponent runs from 0 to 1
-exponent over D: / (embed_dim // 4) -> / embed_dim
-    the clocks slow down too little: the exponent runs from 0 to 1 over the D/4 clocks
-    of a half, and not over D
 clocks from 1: torch.arange(embed_dim // 4, -> torch.arange(1, embed_dim // 4 + 1,
     the clocks are counted from 1, expected from 0: clock 0 turns by 1 radian a step
-faster and faster: 10000.0**-steps -> 10000.0**steps
-    the clocks become faster: the exponent has a minus, so that each is slower
-sines of both first
-  positions.reshape(1, rows * columns, embed_dim)
-  -> positions.unflatten(2, (2, 2, -1)).transpose(2, 3).reshape(1, -1, embed_dim)
-    the sines of row and column come first, then the cosines; the first half is for the
-    row, its sines and its cosines, and the second for the column
 rows alone: [row_code, column_code] -> [row_code, row_code]
     both halves tell the row; the second is to tell the column
 exponent doubled: / (embed_dim // 4) -> / (embed_dim / 8)
@@ -59,8 +49,6 @@ class token at place 0
     the class token gets the first patch's code; it is not in the grid, and gets zeros
 from 1: torch.arange(length) -> torch.arange(1, length + 1)
     rows and columns are counted from 1, expected from 0
-class token always: if cls_token -> if True
-    there is a row for the class token although cls_token is False
 ? Print the positions for embed_dim 8 on a grid of 2 by 3. Which four numbers stay the
   same along a row? They tell the row.
 ? Each half has D/4 clocks. Clock i turns by 10000**(-i / (D/4)) a step: sines of all

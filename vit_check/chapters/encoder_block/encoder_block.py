@@ -39,9 +39,6 @@ no residual: x + attn -> attn
     nothing is added to what came in: x is replaced by what attention and MLP compute
 no residual at attention: x + attn -> attn
     what attention found replaces x; it should be added to it
-norms behind the branches: attn(norm1(x)) -> norm1(attn(x))
-  mlp(norm2(x)) -> norm2(mlp(x))
-    the norms come behind attention and MLP, on what these add; each belongs in front
 no residual at the MLP: x + mlp -> mlp
     what the MLP computed replaces x; it should be added to it
 post-norm: x + attn(norm1(x)) -> norm1(x + attn(x))

@@ -43,8 +43,6 @@ squares: x.var(dim=-1, correction=0, keepdim=True)
   -> x.square().mean(dim=-1, keepdim=True) - mean.square()
     the variance is the mean of squares less the mean's square, which loses digits where
     numbers lie far from 0 and close together: take the mean of (x - mean)²
-not divided: / torch.sqrt(var + eps) -> nothing
-    nothing is divided: each token is to have a standard deviation of 1
 no eps: var + eps -> var
     eps is missing under the root: it is to be added to the variance
 bias before weight: normed * weight + bias -> (normed + bias) * weight

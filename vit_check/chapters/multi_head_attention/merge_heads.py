@@ -4,6 +4,7 @@ from vit_check.engine.functions import checked_by
 
 TABLE = """
 merge_heads(x) -> (B, T, D)
+  moves sample head token number -> sample token number
   float32(2, 3, 5, 4)
   float64(3, 7, 4, 2)
   bfloat16(2, 2, 3, 4)

@@ -4,6 +4,7 @@ from vit_check.engine.functions import checked_by
 
 TABLE = """
 reorder_qkv(rows, num_heads) -> the same rows, those of q first, then k, then v
+  moves row column -> row column
   float32(3 * 20, 20), 4
   float32(3 * 20), 4
   float64(3 * 6, 6), 2

@@ -4,6 +4,7 @@ from vit_check.engine.functions import checked_by
 
 TABLE = """
 split_heads(x, num_heads) -> (B, h, T, d)
+  moves sample token number -> sample head token number
   float32(2, 5, 12), 3
   float64(3, 4, 14), 7
   bfloat16(2, 3, 8), 2

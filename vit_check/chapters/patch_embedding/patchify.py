@@ -3,6 +3,7 @@ from vit_steps.patch_embedding import patchify as right_patchify
 
 TABLE = """
 patchify(images, patch_size) -> (B, N, C·P·P)
+  moves image channel row column -> image patch number
   float32(2, 3, 20, 30), 5
   float64(3, 2, 15, 12), 3
   float32(2, 3, 6, 8), 2  # N = C·P·P

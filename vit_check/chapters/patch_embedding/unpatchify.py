@@ -3,6 +3,7 @@ from vit_steps.patch_embedding import unpatchify as right_unpatchify
 
 TABLE = """
 unpatchify(patches, patch_size, image_size) -> (B, C, H, W)
+  moves image patch number -> image channel row column
   float32(2, 4 * 6, 75), 5, (20, 30)
   float64(3, 5 * 4, 18), 3, (15, 12)
   float32(2, 3 * 4, 12), 2, (6, 8)  # N = C·P·P

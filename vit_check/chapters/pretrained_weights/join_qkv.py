@@ -5,6 +5,7 @@ from vit_check.engine.functions import checked_by
 
 TABLE = """
 join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)
+  moves row column -> row column
   *(float32(*shape) for shape in ((6, 6), (6,)) * 3)
   *(float64(*shape) for shape in ((5, 5), (5,)) * 3)
   *(float32(*shape) for shape in ((4, 4), (4,)) * 3)

@@ -4,6 +4,7 @@ from vit_check.engine.functions import checked_by
 
 TABLE = """
 linear_to_conv(weight, patch_size) -> (D, C, P, P)
+  moves filter number -> filter channel row column
   float32(5, 4 * 4 * 3), 4
   float64(7, 3 * 3 * 2), 3
   float64(27, 3 * 3 * 3), 3

@@ -15,8 +15,6 @@ average_gradients(gradients, counts) -> the gradient of the whole batch
   [*float64(2, 3, 2), float64(3, 2).log()], [2, 3, 1]  # half of them are NaN
 zero times NaN: if n > 0 -> nothing
     a process without an image sends NaN, and zero times NaN is NaN: leave it out
-NaN hidden: n / total * g -> n / total * g.nan_to_num(0.0)
-    NaN of a process that had images becomes 0, expected to be seen
 mean of means: n / total -> 1 / len(counts)
     every process counts the same, expected each by its number of images
 weighed, not divided: n / total -> n

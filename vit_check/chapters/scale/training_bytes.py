@@ -12,8 +12,6 @@ training_bytes(num_parameters, num_devices, sharded, autocast) -> dict of weight
   60 * whole(1000, 9000), 3, False, True
 one average: 8 * own -> 4 * own
     the optimizer's bytes are those of one average, expected of AdamW's two
-averages and weights: 8 * own -> 12 * own
-    the optimizer's bytes are three numbers a parameter, expected AdamW's two averages
 bfloat16 instead: 4 * own + copy -> (2 if autocast else 4) * own
     under autocast the weights are counted in bfloat16 alone, expected in float32, too
 gradients in bfloat16: copy, 4 * own -> copy, (2 if autocast else 4) * own

@@ -31,8 +31,6 @@ attend_one_query(query, keys, values) -> (output, weights)
 {of_all.OF_QUERIES}
 scores for weights: v, weights -> v, scores
     the second thing returned is the scores, expected the weights, after the softmax
-best key alone: weights @ v -> v[weights.argmax()]
-    the output is the value of the best key alone, expected all values, each weighed
 no exponential: scores.softmax(dim=-1) -> scores / scores.sum()
     the scores are divided by their sum as they are: the exponential is missing
 ? Do it with a pencil for two keys of two numbers, and print every step.

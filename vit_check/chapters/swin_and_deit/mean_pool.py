@@ -10,8 +10,6 @@ mean_pool(tokens), class token first -> (B, D)
   2 * bfloat16(2, 5, 3) + 0.5
 class token too: [:, 1:] -> nothing
     the class token is in the mean, expected the patches alone
-class token alone: patches.mean(dim=1) -> tokens[:, 0]
-    the class token is returned; the mean of the patches is asked for
 last token left out: 1: -> :-1
     the last patch is left out and the class token is not: it comes first
 divided by T: patches.mean(dim=1) -> patches.sum(dim=1) / tokens.shape[1]

@@ -20,8 +20,6 @@ carried is carried: 2 * down + across -> down | across
     allowed to attend to each other; they come from different corners
 one number for two ways: 2 * down -> 1 * down
     what was carried over the top and what was carried sideways have the same number
-shift for the rest: - shift -> - (window_size - shift)
-    the strip that was carried around is taken to be w - shift wide, expected shift
 strip at the front
   row >= height - shift, column >= width - shift -> row < shift, column < shift
     the strip is looked for at the top and the left, expected at the bottom and the

@@ -39,8 +39,6 @@ no τ²: temperature**2 * divergence -> divergence
     the divergence is multiplied by τ, expected τ²: its gradient shrinks with the square
 temperature of the teacher alone: from_teacher / temperature -> from_teacher
     only the teacher's logits are divided by the temperature, expected both sides
-temperature of the student alone: teacher_logits / temperature -> teacher_logits
-    only the student's logits are divided by the temperature, expected both sides
 temperature for the labels: from_class, labels -> from_class / temperature, labels
     the class token's logits are divided by the temperature; the labels' part has none
 KL the other way round: ours, wanted -> wanted, ours

@@ -3,6 +3,7 @@ from vit_steps.variants import swin
 
 TABLE = """
 window_partition(x, window_size) -> (B·windows, w², D)
+  moves image row column number -> window token number
   float32(2, 6, 9, 5), 3
   float64(3, 8, 20, 7), 4
   float32(2, 4, 6, 3), 2

@@ -3,6 +3,7 @@ from vit_steps.variants import swin
 
 TABLE = """
 window_reverse(windows, height, width) -> (B, rows, columns, D)
+  moves window token number -> image row column number
   float32(2 * 2 * 3, 9, 5), 6, 9
   float64(3 * 2 * 5, 16, 7), 8, 20
   float32(2 * 2 * 3, 4, 3), 4, 6

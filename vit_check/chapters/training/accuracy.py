@@ -38,8 +38,6 @@ def _accuracy_inputs(generator: Generator) -> Cases:
 
 TABLE = """
 accuracy(logits, labels) -> a float from 0 to 1
-a count: double().mean() -> sum()
-    the right answers are counted, expected their share, from 0 to 1
 a count, as a float: mean -> sum
     the right answers are counted, expected their share, from 0 to 1
 percent: return -> return 100 *
@@ -54,10 +52,6 @@ argmax over the batch: dim=1 -> dim=0
     the largest logit is looked for along the batch, expected along the classes
 divided by K: double().mean().item() -> sum().item() / logits.shape[1]
     the count is divided by the number of classes, expected by the number of images
-probability of the right class: = lambda x, y: x.softmax(1).gather(1, y[:, None]).mean()
-    the mean probability of the right class is returned, expected the share of hits
-all or nothing: double().mean() -> all().double()
-    one wrong answer makes the whole batch wrong, expected the share of right ones
 ? What does the model answer for image 0: which of its K logits is the highest?
 ? argmax over the classes gives B answers; compare with the B labels, take the mean.
 ? (logits.argmax(dim=1) == labels).float().mean().item().

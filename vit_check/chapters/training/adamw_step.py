@@ -19,8 +19,6 @@ no correction: **step -> ** math.inf
     the averages are not corrected: they hold only a part, 1 - βᵗ, of what they should
 m alone corrected: / (1 - beta2**step) -> nothing
     m is corrected and v is not
-correction a step early: **step -> ** (step + 1)
-    the correction is that of the next step, expected of this one: the first is 1
 decay in the gradient: beta1, beta2 = -> g = g + decay * w; beta1, beta2 =
   - pull -> nothing
     the decay goes through m and v, as in Adam with a penalty, expected past them

@@ -157,9 +157,6 @@ cleared at the end alone: optimizer.zero_grad() -> nothing
 no backward: loss.backward() -> nothing
     the weights do not change: the optimizer takes its step, but no gradient has
     arrived; backward() is missing, or the loss is cut off from the weights
-cleared too late: optimizer.zero_grad() -> nothing
-  optimizer.step() -> optimizer.zero_grad(); optimizer.step()
-    the weights do not change: the gradients are cleared between backward() and step()
 step before backward: optimizer.step() -> nothing
   loss.backward() -> optimizer.step(); loss.backward()
     the step comes before backward(): there is no gradient yet for it to follow

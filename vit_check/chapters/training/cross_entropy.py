@@ -13,10 +13,6 @@ cross_entropy(logits, labels, label_smoothing=0.0) -> the loss, a tensor ()
   2 * float64(3, 6), below(6, 3), 0.1
 summed: losses.mean() -> losses.sum()
     the losses are summed, expected their mean: a larger batch would lose more
-mean over classes too: sum(dim=1) -> mean(dim=1)
-    the mean runs over the classes as well, expected over the images alone
-clamped: logits.log_softmax -> logits.clamp(-100, 100).log_softmax
-    logits are cut off, so that the largest can no longer be told apart
 right class without a share: label_smoothing / K -> label_smoothing / K * (1 - one)
     the right class gets 1 - ε alone: its own share, ε/K, is left out
 sign: -(target * log_p) -> (target * log_p)
@@ -31,8 +27,6 @@ columns of the whole batch: .to(logits) -> .to(logits).mean(dim=0)
     each label picks its column for all images, B×B numbers, expected its image's alone
 smoothing over K - 1: label_smoothing / K -> label_smoothing / (K - 1) * (1 - one)
     the smoothing is shared out among the K - 1 wrong classes, expected among all K
-right class keeps 1: (1 - label_smoothing) * one -> one
-    the target sums to more than 1: the right class gets 1 + ε/K, expected 1 - ε + ε/K
 summed over the classes: label_smoothing / K -> label_smoothing
     every class gets the whole ε: the log-probabilities are summed, expected their mean
 logarithm of 0: log_softmax(dim=1) -> softmax(dim=1).log()

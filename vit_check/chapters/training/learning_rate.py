@@ -41,8 +41,6 @@ a step early: total_steps - warmup_steps -> total_steps - warmup_steps - 1
     the rate is 0 in the last step already, expected when all steps are done
 a straight line: (1 + math.cos(math.pi * min(1.0, progress))) / 2 -> (1 - progress)
     the rate falls along a straight line, expected half a cosine
-a whole cosine: math.pi -> 2 * math.pi
-    a whole cosine is used: the rate is back at its peak at the end
 a quarter of a cosine
   (1 + math.cos(math.pi * min(1.0, progress))) / 2 -> math.cos(math.pi * progress / 2)
     a quarter of a cosine is used, from top to zero, expected a half, down to its bottom

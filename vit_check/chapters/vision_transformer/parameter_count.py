@@ -12,12 +12,8 @@ no biases: C * D + D -> C * D
     the biases of the linear layers are not counted
 no qkv bias: + 4 * D -> + D
     the biases of queries, keys and values are missing
-no biases in the MLP: D * M + M + M * D + D -> D * M + M * D
-    the biases of the MLP are missing: M and D numbers in each block
 bias of D: D * M + M + M * D + D -> D * M + D + M * D + D
     the bias of the MLP's first layer is counted with D numbers; it has M
-no output bias: + 4 * D -> + 3 * D
-    the bias of attention's output projection is missing: D numbers in each block
 no head bias: + K -> nothing
     the bias of the head is missing
 no class token: + cls_token -> nothing
@@ -35,8 +31,6 @@ norms halved: 2 * D -> D
 2·D missing: + norm + head -> + head
     2·D numbers are missing: the norm after the last block, or the class token together
     with its position
-three matrices: 4 * D -> 3 * D
-    attention has a fourth matrix, the output projection after the heads
 always 4: mlp = -> M = 4 * D; mlp =
     the MLP is counted with 4·D hidden numbers, whatever M is
 ? Go through the model from image to logits and write down every matrix, every bias, and

@@ -59,13 +59,9 @@ blocks forget: in blocks -> in blocks[-1:]
     embedding; each should read what the block before it returned
 blocks in reverse: in blocks -> in blocks[::-1]
     the blocks run from the last to the first
-no block: in blocks -> in blocks[:0]
-    the head reads the tokens from before the blocks, so that no block takes part
 norm before the blocks: x = embed(images) -> x = norm(embed(images))
   x = norm(x) -> pass
     the final norm comes before the blocks; it belongs after the last one
-norm before every block: block(x) -> block(norm(x))
-    the final norm is used before every block too; it belongs after the last one only
 norm after every block and at the end: block(x) -> norm(block(x))
     the final norm is used after every block; it belongs after the last one only
 first patch: x[:, 0] -> x[:, 1]

@@ -9,8 +9,6 @@ attention_cost(num_tokens, embed_dim, num_heads=1, bytes_per_number=4) -> matrix
   whole(31, 60), 6 * whole(7, 13), 6, 2
   whole(31, 60), 6 * whole(7, 13), 6
   whole(31, 60), 24 * whole(3, 6)
-numbers for bytes: T * T * bytes_per_number -> T * T
-    counts the numbers in the square; each takes bytes_per_number bytes
 heads share a square: h * T * T -> T * T
     has one matrix for all heads; each head keeps a T×T matrix of its own
 one product: 2 * T * T * D -> T * T * D

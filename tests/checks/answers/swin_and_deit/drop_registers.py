@@ -25,7 +25,7 @@ def keeps_by_mask(tokens, num_registers):
     return tokens[:, keep]
 
 
-@wrong_edits("as if: num_registers + 1 -> num_registers")
+@wrong_edits("one too few: num_registers + 1 -> num_registers")
 def chooses_places(tokens, num_registers):
     places = [0, *range(num_registers + 1, tokens.size(1))]
     return tokens[:, places, :]

@@ -5,7 +5,7 @@ from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
-a count: .float().mean().item() -> .sum()
+a count, as a float: .float().mean().item() -> .sum()
 percent: return -> return 100.0 *
 divided by K: .float().mean().item() -> .sum().item() / logits.size(-1)
 the share of wrong answers: == -> !=

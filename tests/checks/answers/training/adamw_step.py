@@ -15,7 +15,7 @@ betas exchanged: b1=0.9, b2=0.999 -> b1=0.999, b2=0.9
 eps under the root: (v_hat.sqrt() + 1e-8) -> torch.sqrt(v_hat + 1e-8)
 corrected averages returned: weight_decay * w), m, v -> weight_decay * w), m_hat, v_hat
 uphill: (m_hat / -> (-m_hat /
-correction a step early: m, v = b1 -> step += 1; m, v = b1
+as if: m, v = b1 -> step += 1; m, v = b1
 values: weight_decay * w), -> weight_decay * (w.ndim > 1) * w),
 values: m_hat / (v_hat.sqrt() + 1e-8) + weight_decay * w
   -> (m_hat + weight_decay * w) / (v_hat.sqrt() + 1e-8)

@@ -36,7 +36,7 @@ class _Cost(NamedTuple):
 
 @wrong_edits("""
 as if: T * T * size -> T * T * 4
-numbers for bytes: T * T * size -> T * T
+as if: T * T * size -> T * T
 heads share a square: h * T * T * size -> T * T * size
 heads multiply the products: T * T * d -> T * T * D
 one product: h * 2 * T -> h * T
