@@ -37,7 +37,7 @@ def misplaced(
     here = _said(dict(zip(axes[1].split(), place, strict=False)))
     there = _said({axis: at for axis, at in one.items() if (axis, at) not in shared})
     due = _said({axis: at for axis, at in right.items() if (axis, at) not in shared})
-    text = f"{here} of the output holds what was at {there}, expected what was at {due}"
+    text = f"the output holds at {here} what was at {there}, expected what was at {due}"
     return Finding("values", text)
 
 
