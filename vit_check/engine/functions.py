@@ -132,15 +132,17 @@ class FunctionCheck(Check):
             answered = [*answered] or [(case, record)]
             alike = shapes_in(output) == shapes_in(right)
             batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
-            source, _, to = self.head.moves.partition(" -> ")
-            placed = to and misplaced(output, right, self._given(case), (source, to))
+            given, moves = self._given(case), self.head.moves
+            if moves and finding.mistake in ("values", "order"):
+                said = misplaced(output, right, given, moves)
+                finding = Finding(finding.mistake, said or finding.sentence)
             return (
                 self._default(case, record)
                 or self._known(case, output, right, answered)
                 or (alike and mixed_samples(output, record.get("alone")))
                 or batch_built_in(output, record.get("alone"), batch)
                 or self._as_if(case, output, answered)
-                or related(placed or finding, output, right, self._given(case))
+                or related(finding, output, right, given)
             )
 
         def known() -> Finding | None:

@@ -3,42 +3,37 @@
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from vit_check.engine.verdict import Finding
+from vit_check.engine.observing import tensors_in
 
 
-def misplaced(
-    got: Any, expected: Any, inputs: Mapping[str, Any], axes: tuple[str, str]
-) -> Finding | None:
-    """Return where the first wrong number was taken from, and which belongs there.
+def misplaced(got: Any, right: Any, inputs: Mapping[str, Any], moves: str) -> str:
+    """Say where the first wrong number was taken from, and which belongs there.
 
-    None if a number is not from the inputs, or may be from two places.
+    "" if a number is not from the inputs, or may be from two places.
 
     Args:
-        got, expected: an output and the right one, or lists of them.
+        got, right: what came out and what should have, with tensors of the same shapes.
         inputs: the arguments by name, tensors among them.
-        axes: the names of the axes that numbers are taken from, and of the output's.
+        moves: the names of the axes that numbers are taken from, and of the output's.
     """
-    if isinstance(got, list):
-        pairs = zip(got, expected, strict=True)
-        found = (misplaced(*pair, inputs, axes) for pair in pairs)
-        return next(filter(None, found), None)
-    wrong = (got != expected).nonzero() if got.shape == expected.shape else []
-    if not len(wrong):
-        return None
-    place = wrong[0].tolist()
-    one = _origin(got[*place], inputs, axes[0])
-    right = _origin(expected[*place], inputs, axes[0])
-    if one is None or right is None:
-        return None
-    same = one["of"] == right["of"]  # then axes on which both agree are left out
-    shared = one.items() & right.items() if same else set()
-    here = _said(dict(zip(axes[1].split(), place, strict=False)))
-    there = _said({axis: at for axis, at in one.items() if (axis, at) not in shared})
-    due = _said({axis: at for axis, at in right.items() if (axis, at) not in shared})
-    text = f"the output holds at {here} what was at {there}, expected what was at {due}"
-    return Finding("values", text)
+    pairs = zip(tensors_in(got), tensors_in(right), strict=False)
+    numbers, expected = next(pair for pair in pairs if not torch.equal(*pair))
+    place = (numbers != expected).nonzero()[0].tolist()
+    source, to = moves.split(" -> ")
+    one = _origin(numbers[*place], inputs, source)
+    due = _origin(expected[*place], inputs, source)
+    if one is None or due is None:
+        return ""
+    shared = one.items() & due.items() if one["of"] == due["of"] else set()
+    here = _said(dict(zip(to.split(), place, strict=False)))
+    there, other = (
+        _said({axis: at for axis, at in origin.items() if (axis, at) not in shared})
+        for origin in (one, due)
+    )
+    return f"the output holds at {here} what was at {there}, expected what was at {other}"
 
 
 def _origin(
