@@ -33,7 +33,8 @@ def misplaced(got: Any, right: Any, inputs: Mapping[str, Any], moves: str) -> st
         _said({axis: at for axis, at in origin.items() if (axis, at) not in shared})
         for origin in (one, due)
     )
-    return f"the output holds at {here} what was at {there}, expected what was at {other}"
+    from_there = f"what was at {there}, expected what was at {other}"
+    return f"the output holds at {here} {from_there}"
 
 
 def _origin(
