@@ -73,12 +73,14 @@ function follow() {
     panel.scrollBy({ top: entry.top - top - height / 2, behavior: "instant" });
 }
 
-/** Begins the side bar at its top if that shows the page's own entry; the theme keeps its place from page to page. */
-function beginAtTop() {
+/** Shows the page's own entry in the side bar, from the top if it can: the theme keeps the place of the last page. */
+function showOwnEntry() {
   const side = document.querySelector(".bd-sidebar-primary");
-  if (!side) return;
-  const bottom = side.querySelector(".bd-links a.current")?.getBoundingClientRect().bottom ?? 0;
-  if (bottom + side.scrollTop < 0.9 * side.clientHeight) side.scrollTop = 0;
+  const entry = side?.querySelector(".bd-links a.current")?.getBoundingClientRect();
+  if (!side || !entry) return;
+  const room = 0.9 * side.clientHeight;
+  if (entry.bottom + side.scrollTop < room) side.scrollTop = 0;
+  else if (entry.top < side.clientHeight - room || entry.bottom > room) side.scrollTop += entry.top - room / 2;
 }
 
 // The place where the reader stopped
@@ -168,7 +170,7 @@ function show() {
 }
 
 addEventListener("activate.bs.scrollspy", follow);
-addEventListener("DOMContentLoaded", beginAtTop);
+addEventListener("DOMContentLoaded", showOwnEntry);
 if (ON_THE_WAY.test(here)) followScrolling();
 if (TO_READ.test(here)) addBox();
 show();
