@@ -76,10 +76,10 @@ function follow() {
 /** Shows the page's own entry in the side bar, from the top if it can: the theme keeps the place of the last page. */
 function showOwnEntry() {
   const side = document.querySelector(".bd-sidebar-primary");
-  const entry = side?.querySelector(".bd-links a.current")?.getBoundingClientRect();
-  if (!side || !entry) return;
+  if (!side) return;
+  const entry = side.querySelector(".bd-links a.current")?.getBoundingClientRect();
   const room = 0.9 * side.clientHeight;
-  if (entry.bottom + side.scrollTop < room) side.scrollTop = 0;
+  if (!entry || entry.bottom + side.scrollTop < room) side.scrollTop = 0;
   else if (entry.top < side.clientHeight - room || entry.bottom > room) side.scrollTop += entry.top - room / 2;
 }
 
