@@ -61,8 +61,8 @@ too many parameters: has {many:,} parameters with {numbers:,} numbers in all, fa
     than the task asks for
 not initialised: starts with NaN or infinity in {name}: torch.empty leaves what happens
     to be in memory
-not a parameter: has nothing to learn: a plain tensor or a buffer is no parameter, so no
-    optimizer finds it, and training leaves it as it is
+not a parameter: has nothing to learn: a plain tensor, a buffer, or a layer that is made
+    in forward is no parameter that an optimizer finds
 unused: has a parameter {name} that gets no gradient: its layer is made but not called,
     or .detach(), .data or no_grad() cuts the gradient off
 frozen: has a parameter {name} that does not require a gradient, so that training leaves

@@ -200,7 +200,9 @@ class FunctionCheck(Check):
     def _changes(self) -> dict[str, dict[str, str]]:
         """How arguments may be taken wrongly, in words: the code for each of them."""
         names = self._argument_names()
-        found = {f"{n}={k}": {n: f"like({n}, {k})"} for n in names for k in CONSTANTS}
+        found = {}
+        for n, k in itertools.product(names, CONSTANTS):
+            found[f"{n}={k}, whatever {n} is"] = {n: f"like({n}, {k})"}
         for name, code in itertools.product(names, TAKEN):
             found[code.format(name)] = {name: code.format(name)}
         for one, two in itertools.permutations(names, 2):

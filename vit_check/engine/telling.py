@@ -84,7 +84,8 @@ def _candidates(
             norm = right.square().sum(axis, keepdim=True)
             factor = 1 + (more * right).sum(axis, keepdim=True) / norm
             said = f"along axis {axis} the numbers are right but for a factor"
-            yield said, right * factor.nan_to_num(1)
+            if (factor != 0).all():
+                yield said, right * factor.nan_to_num(1)
 
 
 def _box_of(wrong: Tensor) -> tuple[tuple[slice, ...], list[str]]:

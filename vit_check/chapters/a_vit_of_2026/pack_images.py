@@ -38,7 +38,8 @@ def _token_by_token(
     ]
     T = len(names)
     if len(angles) == T and mask.shape == (T, T) and mask.dtype == torch.bool:
-        seen |= {f"the angles of {n}": x for n, x in zip(names, angles, strict=True)}
+        for at, (name, row) in enumerate(zip(names, angles, strict=True)):
+            seen[f"what is at place {at}, that of {name},"] = row
         pairs = itertools.product(names, names)
         for (one, other), may in zip(pairs, mask.flatten().tolist(), strict=True):
             seen[f"{one} looking at {other}"] = "allowed" if may else "forbidden"

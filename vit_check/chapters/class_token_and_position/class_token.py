@@ -8,15 +8,15 @@ from vit_check.engine.verdict import Finding
 
 
 def _starts_wide(weights: Weights, sizes: Sizes) -> Finding | None:
-    """Return a finding if the class token starts nearly as large as the patches."""
+    """Return a finding if the class token does not start small beside the patches."""
     numbers = weights["cls_token"]
     spread = numbers.square().mean().sqrt().item()
     if spread < 0.3 or numbers.numel() < 20:  # too few numbers to be sure
         return None
     return Finding(
         "wide start",
-        f"starts the class token with numbers of about {spread:.2g}, nearly as large "
-        "as those of the patches: begin with zeros or a standard deviation of 0.02",
+        f"starts the class token with numbers of about {spread:.2g}, which is not "
+        "small beside the patches: begin with zeros or a standard deviation of 0.02",
     )
 
 

@@ -33,7 +33,7 @@ no activation: F.gelu(hidden) -> hidden
     nothing is between the two layers, so that together they are one matrix
 activation at the end: return bent @ -> y = bent @
   weights["mlp.fc2.bias"] -> weights["mlp.fc2.bias"]; return F.gelu(y)
-    a GELU comes after the second layer too, and lets hardly a number be negative
+    a GELU comes after the second layer too, and lets no number fall below -0.17
 activation at the start: F.gelu(hidden) -> hidden
   hidden = x @ -> hidden = F.gelu(x) @
     the GELU comes before the first layer; it belongs between the two

@@ -51,8 +51,8 @@ class PatchEmbedding(image_size, patch_size, in_channels, embed_dim), called wit
   24, 4, 3, 10
   18, 6, 2, 16
 flatten order: 2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
-    the patches are flattened (P, P, C) and the weight (C, P, P): every number of a
-    patch meets a weight that is meant for another
+    the patches are flattened (P, P, C) and the weight (C, P, P): numbers of a
+    patch meet weights that are meant for others
 weight reshaped: weight.flatten(1).T -> weight.reshape(-1, len(weight))
     the weight is not transposed: flattened it is (D, C·P·P), and its two axes are to be
     swapped, which a reshape to (C·P·P, D) does not do

@@ -66,7 +66,7 @@ nothing mended: factor * mixed -> mixed
   factor * total -> total
     what was summed before a larger score turned up lacks the factor, sum and mixture
 begins at 0: -math.inf -> 0.0
-    the largest score begins at 0: where a query's scores lie far below, all becomes 0
+    the largest score begins at 0: where a query's scores lie far below, 0/0 is NaN
 no maximum: -math.inf -> 0.0
   torch.maximum(largest, scores.amax(1, keepdim=True)) -> largest
     the exponentials are taken of bare scores, expected with the largest subtracted

@@ -93,8 +93,8 @@ assert: ValueError -> AssertionError
     refuses by assert, which `python -O` takes away; raise a ValueError
 sizes not named: {height}×{width} -> nothing
   {patch_height}×{patch_width} -> nothing
-    raises a ValueError that does not say which sizes did not fit; whoever meets it will
-    want to know the image's and the patch's
+    raises a ValueError that does not name both sizes, the image's and the patch's;
+    whoever meets it will want to know them
 class token counted: rows * columns -> rows * columns + 1
     counts one too many: N is the number of patches, and the class token, which makes it
     T, belongs to no patch

@@ -8,7 +8,7 @@ from tests.checks.answers import wrong_edits
 multiplied by std: weight / std -> weight * std
 bias unchanged: - (folded * mean[:, None, None]).sum(dim=(1, 2, 3)) -> nothing
 mean not scaled: (folded * mean -> (weight * mean
-sign: bias - ( -> bias + (
+as if: bias - ( -> bias + (
 averaged over the patch: .sum(dim=(1, 2, 3)) -> .sum(1).mean((1, 2))
 changes its input: weight / std[:, None, None] -> weight.div_(std[:, None, None])
 """)
