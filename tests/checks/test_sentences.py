@@ -275,6 +275,17 @@ def test_wrong_numbers_are_related_to_the_right_ones(change, said):
     assert said in related(finding, change(right), right, {"bias": right[0]}).sentence
 
 
+def test_where_a_number_came_from_is_said_in_the_names_of_axes():
+    def backwards(images, patch_size):
+        return patchify(images, patch_size).flip(1)
+
+    words = said(check.patchify, backwards)
+    place = (
+        "the output holds at image 0, patch 0, number 0 what was at row 15, column 25"
+    )
+    assert f"{place}, expected that at row 0, column 0; along axis 1" in words
+
+
 def test_an_error_for_other_numbers_is_said():
     first = {}
 

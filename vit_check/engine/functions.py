@@ -126,15 +126,15 @@ class FunctionCheck(Check):
         expected = self.observe(self.reference, case)
         if unrepeated(record):
             return found("not repeatable")
-        output, right = record["output"], expected["output"]
+        output = record["output"]
+        right = expected["output"]
         finding = difference(output, right, self.shape)
         if finding is not None:
             answered = [*answered] or [(case, record)]
             alike = shapes_in(output) == shapes_in(right)
             batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 1
-            given, moves = self._given(case), self.head.moves
-            if moves and finding.mistake in ("values", "order"):
-                said = misplaced(output, right, given, moves)
+            if self.head.moves and finding.mistake in ("values", "order"):
+                said = misplaced(output, right, self._given(case), self.head.moves)
                 finding = Finding(finding.mistake, said or finding.sentence)
             return (
                 self._default(case, record)
@@ -142,7 +142,7 @@ class FunctionCheck(Check):
                 or (alike and mixed_samples(output, record.get("alone")))
                 or batch_built_in(output, record.get("alone"), batch)
                 or self._as_if(case, output, answered)
-                or related(finding, output, right, given)
+                or related(finding, output, right, self._given(case))
             )
 
         def known() -> Finding | None:

@@ -450,10 +450,10 @@ class ModuleCheck(Check):
             return finding
         if record["changes itself"]:
             return found("changes its weights")
+        names = [self._called_with] * len(inputs)
         return (
             functions.behind_output(
-                *(record, expected, inputs, [self._called_with] * len(inputs)),
-                *(self.shape, lambda: None, _CHANGING),
+                record, expected, inputs, names, self.shape, changing=_CHANGING
             )
             or _in_training(record, right)
             or _unused(record)

@@ -25,7 +25,7 @@ def misplaced(got: Any, right: Any, inputs: Mapping[str, Any], moves: str) -> st
     source, to = moves.split(" -> ")
     one = _origin(numbers[*place], inputs, source)
     due = _origin(expected[*place], inputs, source)
-    if one is None or due is None:
+    if not (one and due):
         return ""
     shared = one.items() & due.items() if one["of"] == due["of"] else set()
     here = _said(dict(zip(to.split(), place, strict=False)))
@@ -33,21 +33,18 @@ def misplaced(got: Any, right: Any, inputs: Mapping[str, Any], moves: str) -> st
         _said({axis: at for axis, at in origin.items() if (axis, at) not in shared})
         for origin in (one, due)
     )
-    from_there = f"what was at {there}, expected what was at {other}"
-    return f"the output holds at {here} {from_there}"
+    return f"the output holds at {here} what was at {there}, expected that at {other}"
 
 
-def _origin(
-    number: Tensor, inputs: Mapping[str, Any], axes: str
-) -> dict[str, Any] | None:
-    """Return the place of a number in the inputs; None unless it occurs just once."""
+def _origin(number: Tensor, inputs: Mapping[str, Any], axes: str) -> dict[str, Any]:
+    """Return the place of a number in the inputs; empty unless it occurs just once."""
     found = [
         {"of": name} | dict(zip(axes.split(), place, strict=False))
         for name, source in inputs.items()
         if isinstance(source, Tensor)
         for place in (source == number).nonzero().tolist()
     ]
-    return found[0] if len(found) == 1 else None
+    return found[0] if len(found) == 1 else {}
 
 
 def _said(place: Mapping[str, Any]) -> str:

@@ -99,10 +99,9 @@ def parted(table: str) -> tuple[Head, str]:
     """Return the head of a table, and the mistakes and hints below it."""
     first = blocks(table)[0]
     signature, *lines = continued(first)
-    moves, cases = "", lines
-    if lines and lines[0].startswith("moves "):
-        moves, *cases = lines
-    head = Head(signature, cases, moves.removeprefix("moves "))
+    moves = [line for line in lines if line.startswith("moves ")]
+    cases = [line for line in lines if line not in moves]
+    head = Head(signature, cases, "".join(moves).removeprefix("moves "))
     return head, table.strip().removeprefix("\n".join(first))
 
 

@@ -61,7 +61,8 @@ def _candidates(
     """Yield what may have come out, the most telling first, with a sentence."""
     if right.numel() < 3:
         return
-    more, first = got - right, got.flatten()[0]
+    more = got - right
+    first = got.flatten()[0]
     yield f"each number of it is {first:.4g}", first.expand_as(right)
     yield "each number is the logarithm of what it should be", right.log()
     yield "it is the softmax of what it should be", right.softmax(-1)
@@ -90,7 +91,8 @@ def _candidates(
 
 def _box_of(wrong: Tensor) -> tuple[tuple[slice, ...], list[str]]:
     """Return where all lies that is wrong, and say it unless that is everywhere."""
-    box, places = [], []
+    box = []
+    places = []
     for axis, length in enumerate(wrong.shape):
         some = wrong.movedim(axis, 0).reshape(length, -1).any(1).nonzero()
         first, last = int(some[0]), int(some[-1]) + 1

@@ -78,7 +78,8 @@ class Target:
         The package may call what a task forbids, so that is allowed here.
         """
         quick = copy.copy(self.whole_check())
-        quick.mistakes, quick.without = [], ()
+        quick.mistakes = []
+        quick.without = ()
         return quick
 
 
