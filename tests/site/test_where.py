@@ -89,6 +89,29 @@ def test_the_search_field_stays_in_sight(visits, site, page):
         assert here["y"] > 60, "the entry of the page is not under it"
 
 
+def test_the_side_bar_shows_the_pages_own_entry(visit):
+    """Whether it is far down or up, and from the top if the page is not in it."""
+    tab = visit.tab
+    side = tab.locator(".bd-sidebar-primary")
+    tab.set_viewport_size({"width": 1280, "height": 720})
+    for page in ("notebooks/15_a_vit_of_2026", "notebooks/02_patch_embedding") * 2:
+        tab.goto(f"{visit.site}{page}.html", wait_until="networkidle")
+        entry = side.locator("a.current").last.bounding_box()
+        assert 60 < entry["y"] < 0.9 * 720, page
+    side.evaluate("side => { side.scrollTop = side.scrollHeight }")
+    tab.goto(f"{visit.site}book/intro.html", wait_until="networkidle")
+    assert side.evaluate("side => side.scrollTop") == 0
+
+
+def test_the_keyboard_sees_where_it_is_in_the_side_bar(visit):
+    visit.tab.set_viewport_size({"width": 1280, "height": 720})
+    visit.tab.goto(f"{visit.site}{CHAPTER}.html")
+    field = visit.tab.locator(".bd-sidebar-primary .search-button-field")
+    field.evaluate("field => field.focus({ focusVisible: true })")
+    style = field.evaluate("field => getComputedStyle(field).outline")
+    assert style.endswith("solid 3px"), style
+
+
 def test_a_reader_goes_on_where_he_stopped(visit):
     tab = visit.tab
     anchor = "one-query-with-a-pencil"
