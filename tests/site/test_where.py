@@ -93,7 +93,7 @@ def test_the_side_bar_shows_the_pages_own_entry(visit):
     """Whether it is far down or up, and from the top if the page is not in it."""
     tab = visit.tab
     side = tab.locator(".bd-sidebar-primary")
-    tab.set_viewport_size({"width": 1280, "height": 720})
+    resize(tab, DESK)
     for page in ("notebooks/15_a_vit_of_2026", "notebooks/02_patch_embedding") * 2:
         tab.goto(f"{visit.site}{page}.html", wait_until="networkidle")
         entry = side.locator("a.current").last.bounding_box()
@@ -104,7 +104,7 @@ def test_the_side_bar_shows_the_pages_own_entry(visit):
 
 
 def test_the_keyboard_sees_where_it_is_in_the_side_bar(visit):
-    visit.tab.set_viewport_size({"width": 1280, "height": 720})
+    resize(visit.tab, DESK)
     visit.tab.goto(f"{visit.site}{CHAPTER}.html")
     field = visit.tab.locator(".bd-sidebar-primary .search-button-field")
     field.evaluate("field => field.focus({ focusVisible: true })")
