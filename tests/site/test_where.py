@@ -53,6 +53,12 @@ def to_section(tab, anchor, kept=True):
         rest(tab, 600)
 
 
+def test_a_jump_is_at_once(visits, site):
+    tab = visits().tab
+    tab.goto(f"{site}{CHAPTER}.html")
+    assert tab.evaluate("(scrollTo(0, 5000), scrollY)") == 5000
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [CHAPTER, "notebooks/13_swin_and_deit"])
 def test_the_contents_follow_the_reader(visits, site, page):
