@@ -5,6 +5,7 @@ from html import escape
 
 _NUMBER = re.compile(r"[+\-−±<>≈]?\s?\d")
 _POWER = re.compile(r"(-?\d(?:\.\d+)?)e([+-]\d+)")  # as f"{x:.0e}" writes it
+_MINUS = re.compile(r"(?<![\w.)\]])-(?=\.?\d)")  # a hyphen that begins a number
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -23,8 +24,8 @@ class Table:
     def row(self, *cells: object) -> None:
         """Add a row of a cell for each heading; ValueError if there are more or fewer.
 
-        Integers get thousands separators, floats four digits, and a power of ten is
-        written as in the text: 3·10⁻¹⁰, not 3e-10.
+        Integers get thousands separators, floats four digits, and a power of ten and a
+        minus sign are written as in the text: −3·10⁻¹⁰, not -3e-10.
         """
         if len(cells) != len(self.headings):
             raise ValueError(
@@ -70,12 +71,12 @@ def _text(cell: object) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, int):
-        return f"{cell:,}"
+        cell = f"{cell:,}"
     if isinstance(cell, float):
         cell = f"{cell:.4g}"
     text = str(cell)
     if power := _POWER.fullmatch(text):
         factor, exponent = power.groups()
         times = {"1": "", "-1": "-"}.get(factor, f"{factor}·")
-        return f"{times}10{str(int(exponent)).translate(_RAISED)}"
-    return text
+        text = f"{times}10{str(int(exponent)).translate(_RAISED)}"
+    return _MINUS.sub("−", text)
