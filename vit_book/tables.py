@@ -4,6 +4,7 @@ import re
 from html import escape
 
 _NUMBER = re.compile(r"[+\-−±<>≈]?\s?\d")
+_WORDS = re.compile(r"[a-z] [a-z]")
 _POWER = re.compile(r"(-?\d(?:\.\d+)?)e([+-]\d+)")  # as f"{x:.0e}" writes it
 _MINUS = re.compile(r"(?<![\w.)\]])-(?=\.?\d)")  # a hyphen that begins a number
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -34,9 +35,12 @@ class Table:
         self.rows.append([_text(cell) for cell in cells])
 
     def _align(self) -> list[str]:
-        """Return "right" for each column of numbers and "left" for each of words."""
+        """Return "right" for each column of numbers and "left" for each of words.
+
+        A number with several words, as in "64, the usual rate", counts as words.
+        """
         return [
-            "right" if all(_NUMBER.match(c) for c in column[1:] if c) else "left"
+            "right" if all(map(_is_number, filter(None, column[1:]))) else "left"
             for column in zip(self.headings, *self.rows, strict=True)
         ]
 
@@ -65,6 +69,10 @@ class Table:
             columns.append([pad(cell, width) for cell in cells])
         shown = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
         return "\n".join([self.caption, *shown] if self.caption else shown)
+
+
+def _is_number(cell: str) -> bool:
+    return bool(_NUMBER.match(cell)) and not _WORDS.search(cell)
 
 
 def _text(cell: object) -> str:

@@ -39,6 +39,8 @@ def test_html_headings_have_a_scope():
         (["1", "two"], "left"),
         (["(1, 197, 768)"], "left"),
         (["-", "3"], "left"),
+        (["15 min", "60 min"], "right"),
+        (["64, the usual rate", "512, the usual rate"], "left"),
     ],
 )
 def test_columns_of_numbers_are_aligned_right(cells, side):
