@@ -440,7 +440,7 @@ def test_a_number_stays_on_the_line_of_its_word_and_its_unit(page):
     assert divided == []
 
 
-@every_page
+@pytest.mark.parametrize("page", CHAPTERS)
 def test_a_name_stays_on_its_line(page):
     divided = [
         str(text)
