@@ -4,7 +4,9 @@ import re
 from html import escape
 
 _NUMBER = re.compile(r"[+\-−±<>≈]?\s?\d")
+_WORDS = re.compile(r"[a-z] [a-z]")
 _POWER = re.compile(r"(-?\d(?:\.\d+)?)e([+-]\d+)")  # as f"{x:.0e}" writes it
+_MINUS = re.compile(r"(?<![\w.)\]])-(?=\.?\d)")  # a hyphen that begins a number
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -23,8 +25,8 @@ class Table:
     def row(self, *cells: object) -> None:
         """Add a row of a cell for each heading; ValueError if there are more or fewer.
 
-        Integers get thousands separators, floats four digits, and a power of ten is
-        written as in the text: 3·10⁻¹⁰, not 3e-10.
+        Integers get thousands separators, floats four digits, and a power of ten and a
+        minus sign are written as in the text: −3·10⁻¹⁰, not -3e-10.
         """
         if len(cells) != len(self.headings):
             raise ValueError(
@@ -33,9 +35,12 @@ class Table:
         self.rows.append([_text(cell) for cell in cells])
 
     def _align(self) -> list[str]:
-        """Return "right" for each column of numbers and "left" for each of words."""
+        """Return "right" for each column of numbers and "left" for each of words.
+
+        A number with several words, as in "64, the usual rate", counts as words.
+        """
         return [
-            "right" if all(_NUMBER.match(c) for c in column[1:] if c) else "left"
+            "right" if all(map(_is_number, filter(None, column[1:]))) else "left"
             for column in zip(self.headings, *self.rows, strict=True)
         ]
 
@@ -66,16 +71,20 @@ class Table:
         return "\n".join([self.caption, *shown] if self.caption else shown)
 
 
+def _is_number(cell: str) -> bool:
+    return bool(_NUMBER.match(cell)) and not _WORDS.search(cell)
+
+
 def _text(cell: object) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, int):
-        return f"{cell:,}"
+        cell = f"{cell:,}"
     if isinstance(cell, float):
         cell = f"{cell:.4g}"
     text = str(cell)
     if power := _POWER.fullmatch(text):
         factor, exponent = power.groups()
         times = {"1": "", "-1": "-"}.get(factor, f"{factor}·")
-        return f"{times}10{str(int(exponent)).translate(_RAISED)}"
-    return text
+        text = f"{times}10{str(int(exponent)).translate(_RAISED)}"
+    return _MINUS.sub("−", text)

@@ -1,9 +1,12 @@
-"""Keep a number with its unit or word on one line: 4.1 %, 2 GiB, chapter 7, ●●○○○.
+"""Keep on one line what is read as one: 4.1 %, 2 GiB, chapter 7, ●●○○○, ViT-B/16.
 
-CSS cannot do that, because it does not know what a word means.
+A number gets a no-break space before its unit. A name with a hyphen gets an element, so
+that its letters stay those that a reader searches for. CSS cannot do that, because it
+does not know what a word means.
 """
 
 import re
+from itertools import cycle
 from typing import Any
 
 from docutils import nodes
@@ -15,6 +18,7 @@ WORDS = r"chapter|section|appendix|table|figure|equation|case|task|step"
 SPACE_BEFORE_UNIT = rf"(?<=\d) (?=(?:{UNITS})(?!\w))"
 SPACE_BEFORE_NUMBER = rf"(?i:(\b(?:{WORDS})s?) (?=\d)|(difficulty|importance) (?=[●○]))"
 DIVIDED = re.compile(f"{SPACE_BEFORE_UNIT}|{SPACE_BEFORE_NUMBER}")
+NAME = re.compile(r"(\b\w+(?:-[A-Z0-9][\w/]*)+)")
 NOT_PROSE = (
     nodes.literal | nodes.FixedTextElement | nodes.raw | nodes.math | nodes.title
 )
@@ -25,8 +29,16 @@ class NoBreakSpaces(SphinxTransform):
 
     def apply(self, **kwargs: Any) -> None:
         for text in list(self.document.findall(nodes.Text)):
-            if not isinstance(text.parent, NOT_PROSE) and DIVIDED.search(text):
-                text.parent.replace(text, nodes.Text(kept_together(text)))
+            if not isinstance(text.parent, NOT_PROSE):
+                parts = NAME.split(kept_together(text))  # the odd ones are names
+                if parts != [text]:
+                    text.parent.replace(text, [*map(unbroken, parts, cycle((0, 1)))])
+
+
+def unbroken(part: str, is_name: int) -> nodes.Node:
+    if is_name:
+        return nodes.inline("", part, classes=["unbroken"])
+    return nodes.Text(part)
 
 
 def kept_together(text: str) -> str:

@@ -21,7 +21,7 @@ from book._extensions.pictures import natural_size
 AFTER_THE_MAP = 600  # after model_map.py has put the map below the title
 # The two columns at 1280 pixels, as book.css sets them, in pixels and letters.
 FIGURE, CAPTION_LINE, CAPTION_LETTERS = 480, 21.6, 60
-HEADING, LINE, LETTERS, BETWEEN = 54, 24, 35, 18
+HEADING, LINE, LETTERS, BETWEEN = 54, 27.2, 37, 18
 
 
 def is_question(node: nodes.Node) -> bool:

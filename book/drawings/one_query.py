@@ -67,10 +67,10 @@ def draw() -> Drawing:
     step(drawing, 196, "score", "÷ √d = √4")
     step(drawing, 232, "exp")
     with drawing.part("total"):
-        drawing.text(2, 247, f"sum {total:.3f}", size=10.5, colour="soft")
-    step(drawing, 262, "weight")
+        drawing.text(2, 246.5, f"sum {total:.3f}", size=10.5, colour="soft")
+    step(drawing, 259, "weight")
     with drawing.part("divisor"):
-        drawing.text(2, 277, f"÷ {total:.3f}", size=10.5, colour="soft")
+        drawing.text(2, 275.5, f"÷ {total:.3f}", size=10.5, colour="soft")
     step(drawing, 298, Word("values", "value", bold=True))
 
     drawing.line((MIDDLE, query.bottom), (MIDDLE, 126))
@@ -86,12 +86,10 @@ def draw() -> Drawing:
             boxed(drawing, 54, f"scaled-{i}", f"{small:.0f}")
             drawing.line((73, 211), (73, 218))
             drawing.arrow((73, 218), (down, 218), (down, 224))
-            with drawing.part(f"exp-{i}"):
-                drawing.text(down, 236, f"{exp:.3f}", anchor="middle")
-            drawing.arrow((down, 240), (down, 248))
-            with drawing.part(f"weight-{i}"):
-                text = f"{weight:.3f}"
-                drawing.text(down, 261, text, bold=True, anchor="middle")
+            middle = down - 29
+            boxed(drawing, middle, f"exp-{i}", f"{exp:.3f}", 224, (58, 16))
+            drawing.arrow((down, 240), (down, 247))
+            boxed(drawing, middle, f"weight-{i}", f"{weight:.3f}", 247, (58, 16), True)
             with drawing.part(f"share-{i}"):
                 drawing.bar(0, 266, STRIP, 9, weight.item(), "asking")
             numbers_of(drawing, f"value-{i}", VALUES[i], 287, 22, "value")
@@ -198,9 +196,17 @@ def numbers_of(
     return strip
 
 
-def boxed(drawing: Drawing, x: float, name: str, text: str) -> None:
+def boxed(
+    drawing: Drawing,
+    x: float,
+    name: str,
+    text: str,
+    y: float = 187,
+    size: tuple[float, float] = (38, 24),
+    bold: bool = False,
+) -> None:
     with drawing.part(name):
-        drawing.box(x, 187, 38, 24, text)
+        drawing.box(x, y, *size, text, bold=bold)
 
 
 def mixed(drawing: Drawing, weights: list[float], output: list[float]) -> None:

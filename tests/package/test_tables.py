@@ -39,6 +39,8 @@ def test_html_headings_have_a_scope():
         (["1", "two"], "left"),
         (["(1, 197, 768)"], "left"),
         (["-", "3"], "left"),
+        (["15 min", "60 min"], "right"),
+        (["64, the usual rate", "512, the usual rate"], "left"),
     ],
 )
 def test_columns_of_numbers_are_aligned_right(cells, side):
@@ -53,13 +55,17 @@ def test_columns_of_numbers_are_aligned_right(cells, side):
     ("cell", "written"),
     [
         ("3e-10", "3·10⁻¹⁰"),
-        ("-1.2e+38", "-1.2·10³⁸"),
+        ("-1.2e+38", "−1.2·10³⁸"),
         (1e-5, "10⁻⁵"),
-        ("-1e-05", "-10⁻⁵"),
+        ("-1e-05", "−10⁻⁵"),
         ("eps = 1e-5", "eps = 1e-5"),
+        (-1234, "−1,234"),
+        ("-0.5 to -.25", "−0.5 to −.25"),
+        ("(-1, 2)", "(−1, 2)"),
+        ("ViT-16, 3-5", "ViT-16, 3-5"),
     ],
 )
-def test_a_power_of_ten_is_written_as_in_the_text(cell, written):
+def test_powers_and_signs_are_written_as_in_the_text(cell, written):
     table = Table("a")
     table.row(cell)
     assert table.rows == [[written]]

@@ -440,7 +440,21 @@ def test_a_number_stays_on_the_line_of_its_word_and_its_unit(page):
     assert divided == []
 
 
-def test_there_are_words_with_numbers():
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_a_name_stays_on_its_line(page):
+    divided = [
+        str(text)
+        for element in page_soup(page).select(PROSE)
+        for text in element.find_all(string=no_break_spaces.NAME)
+        if not text.find_parent([*NOT_PROSE, "math"])
+        and not text.find_parent(class_=["vit-table", "unbroken"])
+    ]
+    assert divided == []
+
+
+def test_there_are_names_and_words_with_numbers():
+    names = page_soup("notebooks/00_before_you_start").select("p .unbroken")
+    assert "ViT-B/16" in {name.get_text() for name in names}
     document = page_soup("notebooks/exercises/08_training")
     assert "chapter\N{NO-BREAK SPACE}8" in document.get_text()
     assert "difficulty\N{NO-BREAK SPACE}●" in document.get_text()

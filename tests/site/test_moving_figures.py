@@ -873,6 +873,7 @@ def test_keys_and_values_are_dragged_and_moved_by_keys(visit):
 def test_a_tie_is_called_a_tie(visit):
     figure = visit("one_query")
     status = figure.get_by_role("status")
+    figure.get_by_role("slider", name="step").press("End")
     expect(status).to_contain_text("Value 1 pulls hardest")
     for _ in range(4):
         figure.get_by_role("slider").nth(0).press("ArrowDown")
@@ -884,24 +885,77 @@ def test_a_tie_is_called_a_tie(visit):
     expect(status).to_contain_text("each with a weight of 0.333")
 
 
-def test_a_term_of_the_formula_lights_what_it_names(visit):
-    figure = visit("one_query")
+# What each step of attention writes, and the sentence that says so.
+COMPUTED = [
+    (set(), "nothing has been computed yet"),
+    ({"product", "score"}, "the scores are 4, 2 and 0"),
+    ({"scaled"}, "the scores are 2, 1 and 0"),
+    ({"exp", "total", "weight", "divisor", "share"}, "0.665, 0.245 and 0.090"),
+    ({"times", "output", "pull", "dot"}, "(7.553, 3.348)"),
+]
+SEEN = """figure => [...figure.querySelectorAll("[data-part]")].filter(part =>
+    [...part.querySelectorAll("text, path, .vd-full, [rx='6']:only-child")].every(
+        ink => getComputedStyle(ink).opacity === "1")).map(part => part.dataset.part)"""
+
+
+def seen(figure):
+    """Return the kinds of parts of one_query that are drawn in full."""
+    return {name.split("-")[0] for name in figure.evaluate(SEEN)}
+
+
+def test_a_step_writes_what_it_computes_and_back_takes_it_away(visit):
+    figure = visit("one_query", reduced_motion="reduce")
+    status = figure.get_by_role("status")
+    computed = {kind for kinds, _ in COMPUTED for kind in kinds}
+    there = set()
+    shown = []
+    for kinds, said in COMPUTED:
+        expect(status).to_contain_text(said)
+        there |= kinds
+        shown.append(set(there))
+        assert seen(figure) & computed == there
+        press(figure, "Next")
+    assert {"query", "key", "value"} <= seen(figure)
+    for there in reversed(shown):
+        assert seen(figure) & computed == there
+        press(figure, "Back")
+    figure.page.emulate_media(media="print")
+    assert seen(figure) >= computed, "paper shows it all"
+
+
+def test_what_is_computed_arrives_one_after_the_other(visit):
+    figure = visit("one_query", alone=True)
+    time_stands(figure.page)
+    press(figure, "Next")
+    figure.page.clock.run_for(700)
+    assert {"product"} == {"product", "score", "scaled"} & seen(figure)
+    figure.page.clock.run_for(700)
+    assert {"product", "score"} == {"product", "score", "scaled"} & seen(figure)
+
+
+def test_a_term_of_the_formula_lights_and_fills_what_it_names(visit):
+    figure = visit("one_query", reduced_motion="reduce")
     status = figure.get_by_role("status")
     lit = figure.locator(".lit")
     figure.locator('[data-part="term-softmax"]').hover()
     expect(lit).to_have_count(2)
     expect(status).to_contain_text("0.665, 0.245 and 0.090")
+    assert "weight" in seen(figure)
     figure.locator("h1, svg").first.hover(position={"x": 5, "y": 200})
     expect(lit).to_have_count(0)
+    assert "weight" not in seen(figure)
     figure.get_by_role("slider", name="step").focus()
-    for said in ("the query, 2, 0, 1 and 1", "4, 2 and 0", "2, 1 and 0", "0.665"):
+    for _, said in COMPUTED[1:4]:
         figure.page.keyboard.press("ArrowRight")
         expect(status).to_contain_text(said)
-        expect(lit).to_have_count(2)
+        expect(lit).to_have_count(4 if "4, 2" in said else 2)
     for _ in range(9):
         press(figure, "Next")
     expect(status).to_contain_text("(7.553, 3.348)")
     expect(figure.get_by_role("button", name="Next")).to_be_focused()
+    figure.locator('[data-part="term-q"]').hover()
+    expect(status).to_contain_text("q kᵀ")
+    assert "output" in seen(figure), "to point at a term takes nothing away"
 
 
 def test_play_goes_on_by_itself_until_it_is_stopped(visit):
@@ -909,7 +963,7 @@ def test_play_goes_on_by_itself_until_it_is_stopped(visit):
     time_stands(figure.page)
     press(figure, "Play")
     status = figure.get_by_role("status")
-    for said in ("q: the query", "q kᵀ", "Divided"):
+    for said in ("q kᵀ", "Divided"):
         figure.page.clock.run_for(200)
         expect(status).to_contain_text(said)
         figure.page.clock.run_for(2900)

@@ -13,7 +13,18 @@ import { clamp, dot, listed, move, set, softmax, sumOf, written } from "../movin
  * @property {{x: number, y: number, unit: number}} plane
  */
 
-const TERMS = ["q", "k", "d", "softmax", "v"];
+/**
+ * What each step computes: the terms of the formula that it is, and the parts of the drawing that it fills, one group
+ * after the other, with the parts that their numbers come from.
+ * @type {{terms: string[], fills: {[part: string]: string}[]}[]}
+ */
+const STEPS = [
+  { terms: [], fills: [] },
+  { terms: ["q", "k"], fills: [{ product: "query" }, { score: "" }] },
+  { terms: ["d"], fills: [{ scaled: "score" }] },
+  { terms: ["softmax"], fills: [{ exp: "scaled" }, { total: "" }, { weight: "exp", divisor: "", share: "" }] },
+  { terms: ["v"], fills: [{ times: "weight" }, { output: "", pull: "", dot: "" }] },
+];
 
 /**
  * Computes attention for a query, step by step.
@@ -36,7 +47,7 @@ function start(figure) {
   let { query, keys, values } = begin();
   const full = Number(figure.part("share-0").querySelector(".vd-box")?.getAttribute("width"));
   const [dot] = figure.part("dot").children;
-  let lit = 0;
+  let [filled, said] = [0, 0]; // steps
 
   /** @type {(point: number[]) => Pair} */
   const spot = ([x, y]) => [plane.x + plane.unit * x, plane.y - plane.unit * y];
@@ -82,31 +93,60 @@ function start(figure) {
     const strongest = weights.flatMap((weight, i) => (most - weight < 1e-9 ? [i + 1] : []));
     const pulling =
       strongest.length === 1
-        ? `Value ${strongest} pulls hardest at the output now, with a weight of ${three(most)}.`
-        : `Values ${listed(strongest.map(String))} pull equally hard at the output now, ` +
-          `each with a weight of ${three(most)}.`;
+        ? `Value ${strongest} pulls hardest, with a weight of ${three(most)}.`
+        : `Values ${listed(strongest.map(String))} pull equally hard, each with a weight of ${three(most)}.`;
     figure.say(
       [
-        `${pulling} Drag the query’s bars, a key’s numbers or a value’s point.`,
-        `q: the query, ${listed(query.map(all))}.`,
+        `The query is ${listed(query.map(all))}, and nothing has been computed yet. ` +
+          "Press Next to compare it with the three keys.",
         `q kᵀ: the scores are ${listed(scores.map(all))}, each the products of the query’s numbers ` +
           "with a key’s, added up.",
         `Divided by √d = √${query.length} = ${root}, the scores are ${listed(scaled.map(all))}.`,
         `softmax: the exponentials, each divided by their sum ${three(total)}, are the attention weights: ` +
           `${listed(weights.map(three))}.`,
-        `v: the three values, mixed by these weights, are the output (${output.map(three).join(", ")}), ` +
-          "a point between them.",
-      ][lit],
+        `v: the values, mixed by these weights, are the output (${output.map(three).join(", ")}). ${pulling} ` +
+          "Drag the query, a key or a value.",
+      ][said],
     );
   }
 
-  /** @type {(index: number) => void} */
-  function light(index) {
-    lit = index;
-    TERMS.forEach((term, i) => {
-      figure.part(`band-${term}`).classList.toggle("lit", lit === i + 1);
-      figure.part(`term-${term}`).classList.toggle("lit", lit === i + 1);
+  /** @type {(name: string) => Pair} */
+  const placeOf = (name) => {
+    const text = figure.parts.get(name)?.querySelector("text");
+    return [Number(text?.getAttribute("x")), Number(text?.getAttribute("y"))];
+  };
+
+  /** Shows what a step computes; at is 0 to 1 while it arrives. @type {(step: number, at: number) => void} */
+  function arrive(step, at) {
+    STEPS[step].fills.forEach((group, turn, { length }) => {
+      const here = clamp(length * at - turn, 0, 1);
+      for (const [name, part] of figure.parts) {
+        const [kind, ...indices] = (name ?? "").split("-");
+        if (!name || !(kind in group)) continue;
+        const [to, from] = [name, [group[kind], ...indices.slice(-1)].join("-")].map(placeOf);
+        const way = from.map((start, axis) => `${(1 - here) * (start - to[axis])}px`);
+        for (const ink of part.querySelectorAll(name === "dot" ? "rect" : "text, path, .vd-full")) {
+          set(ink, { style: `opacity: ${here}; ${group[kind] && `translate: ${way.join(" ")}`}` });
+        }
+      }
     });
+  }
+
+  /**
+   * Fills the drawing up to a step, and lights the terms of one: of the same, or of one that the mouse points at.
+   * @type {(to: number, pointed?: number) => void}
+   */
+  function fill(to, pointed = to) {
+    const before = Math.max(filled, said);
+    [filled, said] = [to, pointed];
+    const last = Math.max(filled, said);
+    STEPS.forEach(({ terms }, step) => {
+      for (const part of terms.flatMap((term) => [`band-${term}`, `term-${term}`])) {
+        figure.part(part).classList.toggle("lit", step === said);
+      }
+      arrive(step, step <= last ? 1 : 0);
+    });
+    figure.tween((t) => arrive(last, t), last > before ? 500 * STEPS[last].fills.length : 1);
     draw();
   }
 
@@ -193,22 +233,23 @@ function start(figure) {
     figure.follows(show);
   }
 
-  const show = figure.steps({ count: TERMS.length + 1, show: light });
-  TERMS.forEach((term, i) => {
-    const part = figure.part(`term-${term}`);
-    let before = 0;
-    part.addEventListener("pointerenter", (event) => {
-      before = lit;
-      if (event.pointerType === "mouse") light(i + 1);
-    });
-    part.addEventListener("pointerleave", (event) => {
-      if (event.pointerType === "mouse") light(before);
-    });
-    part.addEventListener("click", () => { before = i + 1; show(i + 1); });
+  const show = figure.steps({ count: STEPS.length, show: fill });
+  STEPS.forEach(({ terms }, index) => {
+    for (const term of terms) {
+      const part = figure.part(`term-${term}`);
+      part.addEventListener("pointerenter", (event) => {
+        if (event.pointerType === "mouse") fill(filled, index);
+      });
+      part.addEventListener("pointerleave", (event) => {
+        if (event.pointerType === "mouse") fill(filled);
+      });
+      part.addEventListener("click", () => show(index));
+    }
   });
   figure.button("Reset", () => {
+    figure.stop?.();
     ({ query, keys, values } = begin());
-    show(0);
+    draw();
   });
 }
 
