@@ -34,7 +34,7 @@ STILLS = {
 }
 FIGURE = """{place}
 <figure class="lab-still"><img src="{source}" alt="{alt}" width="{width}"
-height="{height}" decoding="async" fetchpriority="low">
+height="{height}" decoding="async" loading="lazy" fetchpriority="low">
 <figcaption><p>A still of the panel. To play with it, open {page} in a browser with
 JavaScript.</p></figcaption></figure>"""
 WHOLE = "data-whole"

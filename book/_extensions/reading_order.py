@@ -2,7 +2,9 @@
 
 In the side bar exercises and side roads are under their chapter, and the lab stands
 first. The path leads from chapter to chapter through the exercises: "previous" goes
-back to a chapter and not to its exercises, and a side road leads back to the path.
+back to a chapter and not to its exercises, and a side road leads back to the path. Below
+stand the other ways on: the next chapter without the exercises, and what else belongs
+to this one. In the header exercises and side roads have the way up to their chapter.
 """
 
 import re
@@ -46,16 +48,44 @@ def neighbours(app: Sphinx, page: str) -> dict[str, str]:
     return {"prev": path[at - 1], **on}
 
 
+def others(app: Sphinx, page: str) -> list[tuple[str, str]]:
+    """Return the pages that a reader may go on to instead, each with its kind.
+
+    The title of exercises says that they are some.
+    """
+    chapter = chapter_above(app, page)
+    if chapter is None:
+        return []
+    path = sorted(filter(CHAPTER.fullmatch, app.env.found_docs))
+    family = app.env.toctree_includes.get(chapter, [])
+    ways = [("", one) for one in family if one.startswith(EXERCISES)]
+    ways += [("Side road", one) for one in family if not one.startswith(EXERCISES)]
+    ways += [("Next chapter", one) for one in path[path.index(chapter) + 1 :][:1]]
+    there = {page, *neighbours(app, page).values()}
+    return [(kind, one) for kind, one in ways if one not in there]
+
+
 def lead_on(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
     builder = app.builder
     if not doctree or not isinstance(builder, StandaloneHTMLBuilder):
         return
-    for direction, other in neighbours(app, pagename).items():
+
+    def link_to(other: str) -> dict[str, str]:
         title = builder.render_partial(app.env.titles[other])["title"]
-        link = builder.get_relative_uri(pagename, other)
-        context[direction] = {"link": link, "title": title}
+        return {"link": builder.get_relative_uri(pagename, other), "title": title}
+
+    for direction, other in neighbours(app, pagename).items():
+        context[direction] = link_to(other)
+    ways = others(app, pagename)
+    context["others"] = [{"kind": kind, **link_to(one)} for kind, one in ways]
+    chapter = chapter_above(app, pagename)
+    if chapter == pagename:
+        context["chapter_title"] = link_to(chapter)["title"]
+    elif chapter:
+        number = int(chapter.removeprefix("notebooks/")[:2])
+        context["above"] = {"number": number, **link_to(chapter)}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

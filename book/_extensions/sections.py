@@ -1,8 +1,8 @@
 """Read the sections of a page as plain text for the search.
 
 Cells that are folded whole, contents lists, buttons and drawings are left out; the alt
-texts of pictures are kept. A definition of the package or a term of the glossary is a
-section of its own.
+texts of pictures are kept. A definition of the package, a term of the glossary or a
+reference is a section of its own.
 """
 
 import re
@@ -28,6 +28,7 @@ LINK = "dl.glossary > dd a.internal"
 ENTRY = "dl.py > dt[id], dl.glossary > dt[id]"
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|al|vs|cf|Fig|Eq|No|pp)\.$")
 LETTER = re.compile(r"[^\W\d_]")
+TITLE = re.compile(r"[^\W\d_]{2}\. (.+?)(?=\. |(?<=[?!]) |$)")  # behind authors, "A. Gomez."
 DEFINITION = re.compile(r"(?:def|class) (\w+)")
 END = re.compile(r"(?:(?<=[.?!…])|(?<=[.?!…][\"”’)]))\s+(?=[\"“‘(]?[A-Z0-9√])")
 
@@ -100,7 +101,7 @@ class Reader:
         elif element.name == "tr":
             self.keep_whole(" · ".join(map(text_of, element.css.select("td, th"))))
         elif element.css.match(".citation"):
-            self.keep_whole(text_of(element))
+            self.read_reference(element)
         elif element.name in BLOCKS:
             self.read_block(element)
         else:
@@ -138,6 +139,16 @@ class Reader:
                 if self.here and (links := child.css.select(LINK)):
                     self.here.explained_at = str(links[-1]["href"])
                 self.read_block(child)
+        self.here = outside
+
+    def read_reference(self, element: Tag) -> None:
+        """Make a section of a reference, under the title of what it refers to."""
+        if label := element.css.select_one(".label"):
+            label.extract()
+        line = text_of(element)
+        found = TITLE.search(line)
+        outside = self.begin(str(element["id"]), found[1] if found else line)
+        self.keep_whole(line)
         self.here = outside
 
     def keep_whole(self, line: str) -> None:

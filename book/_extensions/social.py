@@ -21,7 +21,7 @@ LONGEST = 200  # characters of a description that a search engine shows
 ENOUGH = 90
 SENTENCE = re.compile(r"(?<=[.?!])\s+")
 WITHOUT_TEXT = {
-    "genindex": "Every term of the book, every function, class and method, by name.",
+    "genindex": "Every function, class and method of the package, by name.",
     "search": "Search the chapters, the exercises and the package of this book.",
 }
 

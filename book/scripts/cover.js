@@ -71,9 +71,13 @@ function cover(still) {
     "aria-roledescription": "picture",
     "aria-label": "Six photographs in patches. Arrow keys choose a patch; " +
       "of the patches in all six, the tenth that is most similar to it lights up.",
+    onpointerenter: point,
     onpointermove: point,
     onpointerdown: point,
-    onpointerleave: (event) => { if (event.pointerType === "mouse" && now >= END) look(null); },
+    onpointerleave: (event) => {
+      resting = null;
+      if (event.pointerType === "mouse" && now >= END) look(null);
+    },
     onkeydown: step,
   });
   const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
@@ -97,6 +101,8 @@ function cover(still) {
   /** @type {number | undefined} */
   let began;
   let now = Infinity; // milliseconds of the film, which is over
+  /** @type {PointerEvent | null} */
+  let resting = null; // a pointer that has come during the film's beginning, and gets its answer after it
   let waiting = 0;
   let shownAt = 0;
   let later = 0;
@@ -164,6 +170,7 @@ function cover(still) {
     if (now < END) {
       now = time - (began ??= time);
       wanted = now > ASK && now < STOP ? 1 : 0;
+      if (resting && now >= ASK) point(resting);
     }
     const t = calm.matches ? 1 : 0.25;
     const goal = light(kept);
@@ -199,7 +206,11 @@ function cover(still) {
 
   /** @param {PointerEvent} event */
   function point(event) {
-    if (now < ASK && event.type === "pointermove") return; // the pointer only crosses the film
+    if (now < ASK && event.type !== "pointerdown") {
+      resting = event;
+      return;
+    }
+    resting = null;
     const box = canvas.getBoundingClientRect();
     const [down, right] = [event.clientY - box.top, event.clientX - box.left].map((at) => (at * WIDTH) / box.width);
     const { photos, colours } = places();

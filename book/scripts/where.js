@@ -157,7 +157,8 @@ function addBox() {
     note.textContent = isKept ? ALONE : "Your browser keeps nothing here, so the mark goes when you leave the page.";
     keep(TOLD, true);
   });
-  document.querySelector(".right-next")?.addEventListener("click", () => setRead(true));
+  for (const on of document.querySelectorAll(".right-next, .to-next-chapter"))
+    on.addEventListener("click", () => setRead(true));
   document.querySelector("article")?.append(el("p", { class: "read-mark d-print-none" }, label, " ", note));
 }
 

@@ -21,7 +21,8 @@ SETS = sorted(SOURCES.glob("*.ipynb"))
 KINDS = ["Predict", "Fill in", "Derive", "Find the bug", "Measure", "Explain"]
 TASK = re.compile(
     r"^## \d+\. .+\n\n\*(?P<kind>[A-Z][a-z ]+) · (?P<minutes>\d+) minutes · "
-    r"difficulty (?P<difficulty>●+○*) · importance (?P<importance>●+○*)\*$",
+    r"difficulty (?P<difficulty>●+○*) · importance (?P<importance>●+○*)\*\\\n"
+    r"In the chapter: \[.+\]\(\.\./(?P<chapter>\w+)\.ipynb#[\w-]+\)$",
     re.MULTILINE,
 )
 
@@ -48,7 +49,8 @@ def test_a_set_is_complete(path):
     found = tasks(path)
     assert 5 <= len(found) <= 8
     for head, cells in found:
-        assert head, f"{cells[0].source[:80]}: no line with kind, minutes, difficulty"
+        assert head, f"{cells[0].source[:80]}: no line with kind and minutes, or no link"
+        assert head["chapter"] == path.stem
         assert head["kind"] in KINDS
         assert len(head["difficulty"]) == len(head["importance"]) == 5
         text = "\n".join(c.source for c in cells if c.cell_type == "markdown")

@@ -420,6 +420,17 @@ def test_a_pointer_chooses_a_patch_in_photograph_and_colours(open_page, numbers,
     assert np.abs(shown(tab) - before).mean() < 1, "nothing asks"
 
 
+def test_a_pointer_that_rests_there_from_the_start_gets_its_answer(open_page, numbers):
+    tab = open_page()
+    tab.wait_for_selector(CANVAS)
+    tab.clock.run_for(200)
+    patch = 4 * N + 5 * 16 + 7
+    tab.mouse.move(*middle(tab, patch))
+    assert said(tab) == "", "the film begins"
+    tab.clock.run_for(A_WHILE)
+    assert said(tab) == sentence(numbers, patch)
+
+
 def test_a_finger_chooses_a_patch_and_still_scrolls_the_page(open_page, numbers):
     tab = at_rest(open_page, viewport=PHONE, has_touch=True, is_mobile=True)
     patch = 1 * N + 9 * 16 + 6

@@ -80,7 +80,14 @@ def test_every_term_leads_to_one_section():
         assert "#" in link["href"] and link.get_text(strip=True)
 
 
-def test_the_general_index_has_terms_and_functions():
+def test_the_index_of_the_package_has_functions_and_no_terms():
     links = {link for link, *_ in inside(HTML / "genindex.html")}
-    assert "book/glossary.html#term-softmax" in links
     assert "book/package/model.html#vit_steps.encoder.EncoderBlock" in links
+    assert not [link for link in links if "#term-" in link]
+
+
+@pytest.mark.parametrize("page", ["book/glossary", "genindex"])
+def test_letters_lead_to_their_parts(page):
+    found = page_soup(page)
+    letters = [link["href"][1:] for link in found.select(".letters a")]
+    assert letters == [part.parent["id"] for part in found.select("section > h2")]

@@ -818,11 +818,14 @@ def test_bets_come_out_as_their_texts_say(fresh):
             look.get_by_role("button", name="digit 2").click()
             drawn(fresh)
             assert answered(look) != 2
+            look.get_by_role("button", name="digit 5").click()
         if title == "A black background":  # "not every digit suffers"
             look.get_by_role("button", name="digit 0").click()
             drawn(fresh)
             words = look.locator(".vl-answer").inner_text()
             assert int(re.search(r"(\d+)\s%", words)[1]) >= 90
+            look.get_by_label("Background").select_option("grass")
+            look.get_by_role("button", name="digit 5").click()
         if title == "The head that looks away":  # "hardly more than 25 %"
             assert inside["0.2"] == min(inside.values()) < 30
             assert f"Only {inside['0.2']}" in card.inner_text()
@@ -847,6 +850,35 @@ def test_bets_come_out_as_their_texts_say(fresh):
     assert focused == "It stays"  # the pressed button is gone
     card.get_by_role("button", name="It changes").click()
     card.get_by_text("Bet 1 of 9, 1 right so far").wait_for()
+
+
+def test_a_bet_is_about_the_readers_digit_or_gives_it_back(fresh):
+    look = panel(fresh, "attention")
+    card = look.locator(".vl-challenge")
+    look.get_by_role("button", name="digit 7").click()
+    card.get_by_role("button", name="It stays").click()
+    card.get_by_role("button", name="Again").wait_for()
+    expect(look).to_contain_text("it is a 7")
+    card.get_by_role("button", name="Next").click()
+    drawn(fresh)
+    assert answered(look) == 7
+    card.get_by_role("button", name="Next").click()
+    expect(card).to_contain_text("This bet has an image of its own")
+    drawn(fresh)
+    assert answered(look) == 2
+    look.get_by_role("button", name="digit 6").click()  # while the bet is open
+    card.get_by_role("button", name="It stays").click()
+    expect(card).to_contain_text("an image of its own, which you see now")
+    card.get_by_role("button", name="Back to your image").click()
+    drawn(fresh)
+    assert answered(look) == 6
+    card.get_by_role("button", name="Next").click()
+    drawn(fresh)
+    assert answered(look) == 6
+    look.get_by_role("button", name="Reset").click()
+    drawn(fresh)
+    assert answered(look) == 5
+    assert "image of its own" not in card.inner_text()
 
 
 BOARD = "document.querySelector('.vl-board').toDataURL()"

@@ -54,7 +54,9 @@ def test_a_lost_reader_finds_the_way(browser, size):
     axe.prepare(visit.tab)
     assert axe.find(visit.tab, size, "light") == []
     assert axe.find_colours(visit.tab, "dark") == []
-    visit.tab.locator(".not-found-search input").fill("softmax")
+    field = visit.tab.locator(".not-found-search input")
+    assert field.input_value() == "page", "of the address"
+    field.fill("softmax")
     visit.tab.keyboard.press("Enter")
     visit.tab.wait_for_url(f"{SITE}search.html?q=softmax")
     visit.tab.go_back()

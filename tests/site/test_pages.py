@@ -239,6 +239,40 @@ def test_a_side_road_leads_back_to_the_path():
     assert masks == (f"notebooks/{four}", f"notebooks/{five}")
 
 
+FOUR = "notebooks/04_scaled_dot_product_attention"
+EXERCISES = "notebooks/exercises/04_scaled_dot_product_attention"
+MASKS = "notebooks/side_roads/masks"
+BESIDE_THE_PATH = {
+    FOUR: [MASKS, "notebooks/05_multi_head_attention"],
+    EXERCISES: [MASKS],
+    MASKS: [EXERCISES],
+    "notebooks/15_a_vit_of_2026": ["notebooks/side_roads/three_small_changes"],
+    "book/notation": [],
+}
+
+
+@pytest.mark.parametrize("page", BESIDE_THE_PATH)
+def test_a_page_ends_with_the_other_ways_on(page):
+    links = page_soup(page).select(".prev-next-footer .ways-on a")
+    assert [target_of(page, link) for link in links] == BESIDE_THE_PATH[page]
+
+
+OF_NO_CHAPTER = "notebooks/side_roads/when_it_does_not_work"
+
+
+def test_exercises_and_side_roads_lead_up_to_their_chapter():
+    for page in SOURCES:
+        links = page_soup(page).select(".bd-header-article .page-up")
+        below = re.match(r"notebooks/(exercises|side_roads)/", page)
+        if below and page != OF_NO_CHAPTER:
+            [link] = links
+            chapter = target_of(page, link)
+            number = int(re.fullmatch(r"notebooks/(\d\d)_\w+", chapter)[1])
+            assert link.get_text(strip=True) == f"Chapter {number}"
+        else:
+            assert links == []
+
+
 def test_the_sidebar_has_five_groups_and_few_links():
     """Exercises and side roads are folded under their chapter."""
     sidebar = page_soup("book/intro").select_one(".bd-sidebar-primary")

@@ -218,9 +218,14 @@ def test_a_still_stands_for_the_lab(browser, site, chapter):
     tab.goto(f"{site}{CHAPTER}.html")
     panel, still = tab.locator(".vit-lab"), tab.locator(".lab-still")
     assert (panel.is_visible(), still.is_visible()) == (True, False)
+    picture = still.locator("img")
+    written = soup(HTML / f"{CHAPTER}.html").select_one(".lab-still img")["loading"]
+    loading = picture.evaluate("image => image.loading")
+    assert (written, loading) == ("lazy", "eager"), "it comes when all else is there"
+    tab.wait_for_function("document.querySelector('.lab-still img').complete")
     tab.emulate_media(media="print")
     assert (panel.is_visible(), still.is_visible()) == (False, True)
-    assert still.locator("img").evaluate("image => image.naturalWidth > 600")
+    assert picture.evaluate("image => image.naturalWidth > 600")
     tab.close()
 
 

@@ -43,6 +43,8 @@ ARTICLE = """<main><nav>Contents</nav><article class="bd-article">
 <details><summary>Answer</summary><p>Because.</p></details>
 <button>Copy</button><div class="toctree-wrapper"><ul><li>Exercises 5</li></ul></div>
 </section><p>Afterwards.</p>
+<div class="citation" id="id7"><span class="label">[7]</span>
+<p>Ann A. Bee and Cy Dee. Is it so? A test. In <em>Proc. of X</em>. 2020.</p></div>
 <dl class="py function"><dt class="sig" id="pkg.merge">\
 <span class="descname">merge</span>(x)<a class="headerlink">#</a></dt>
 <dd><p>Join heads.</p></dd></dl>
@@ -50,10 +52,14 @@ ARTICLE = """<main><nav>Contents</nav><article class="bd-article">
 
 
 def test_sections_hold_the_text_and_no_furniture():
-    top, merge, entry = sections_of(ARTICLE)
-    assert [top.anchor, merge.anchor, entry.anchor] == ["top", "merge", "pkg.merge"]
-    assert [top.title, merge.title, entry.title] == ["5. Heads", "Merge", "merge"]
-    assert merge.parent is top and entry.parent is top
+    top, merge, paper, entry = all_sections = sections_of(ARTICLE)
+    anchors = [section.anchor for section in all_sections]
+    assert anchors == ["top", "merge", "id7", "pkg.merge"]
+    titles = [section.title for section in all_sections]
+    assert titles == ["5. Heads", "Merge", "Is it so?", "merge"]
+    assert all(section.parent is top for section in all_sections[1:])
+    [line] = paper.prose
+    assert line.startswith("Ann A. Bee and Cy Dee. Is it so? A test.")
     sentences_of_top = ["A head is one.", "(See Vaswani et al. 2017.)", "Why √d?"]
     assert top.prose == [*sentences_of_top, "Afterwards."]
     assert top.pictures == ["Two heads."]
@@ -300,6 +306,8 @@ FOUND = {  # a question, and the section that should come first
     "checkpointing": "11_speed#by-hand-activation-checkpointing",
     "gradent clipping": "08_training#clipping",
     "vit paper": "book/map_of_papers#a-map-of-papers",
+    "references": "book/references#references",
+    "layer normalization": "06_encoder_block#by-hand-layernorm",
 }
 AMONG_THREE = {  # questions with several good answers in the book
     "patch size 32": "02_patch_embedding#one-matrix-for-all-patches",
@@ -315,7 +323,6 @@ AMONG_THREE = {  # questions with several good answers in the book
         "10_pretrained_weights#what-breaks-seven-mistakes-that-raise-no-error"
     ),
     "temperature": "00_before_you_start#temperature",
-    "simeoni": "book/references#references",
 }
 
 
@@ -332,6 +339,8 @@ side_roads/when_it_does_not_work#the-loss-stays-at-ln-k-2-303-for-ten-classes
   loss does not go down
   my loss is not going down
   loss doesn't improve
+  accuracy does not improve
+  accuracy doesn't go up
 side_roads/when_it_does_not_work#the-model-predicts-one-class-for-every-image
   predicts one class for every image
   always predicts the same class
@@ -353,6 +362,7 @@ side_roads/when_it_does_not_work#validation-accuracy-far-below-training-accuracy
   val loss increases while train loss decreases
   val loss higher than train loss
   good in training, bad in validation
+  validation accuracy stops improving
 side_roads/when_it_does_not_work#on-cifar-10-is-that-too-low
   vit cifar10 accuracy
   60 % on cifar-10
@@ -378,7 +388,6 @@ side_roads/when_it_does_not_work#the-attention-map-looks-like-noise-or-shows-bri
 side_roads/when_it_does_not_work#size-mismatch-for-pos-embed-the-positions-do-not-fit
   size mismatch for pos_embed
   The size of tensor a (197) must match the size of tensor b (577)
-10_pretrained_weights#other-resolutions
   position embedding has the wrong shape
 side_roads/when_it_does_not_work#images-with-1-4-or-10-channels
   grayscale images
@@ -494,6 +503,9 @@ PASTED = {  # code and error messages, with numbers of one's own
     ),
     "size mismatch for head.weight": NEW_HEAD,
     "head.weight": NEW_HEAD,
+    "KeyError: 'head.weight'": NEW_HEAD,
+    "KeyError: 'blocks.0.attn.qkv.weight'": LOADING,
+    "KeyError: 'pos_embed'": LOADING,
     "RuntimeError: mat1 and mat2 must have the same dtype, but got Float and Half": (
         "11_speed#by-hand-bfloat16-and-autocast"
     ),
@@ -520,6 +532,30 @@ PASTED = {  # code and error messages, with numbers of one's own
 @pytest.mark.parametrize("text", PASTED)
 def test_an_error_can_be_pasted(search_page, text):
     assert found(search_page, text)[0] == PASTED[text]
+
+
+def test_a_name_in_an_error_is_not_taken_apart(search_page):
+    assert len(found(search_page, "KeyError: 'head.weight'")) < 20
+
+
+PAPERS = {  # a question, and how the reference begins that comes first
+    "attention is all you need": "Ashish Vaswani",
+    "Deep residual learning for image recognition": "Kaiming He",
+    "do vision transformers see like convolutional neural networks": "Maithra Raghu",
+}
+BEST = """async (question) => (await bookSearch.ready()).find(question)[0].section"""
+
+
+@pytest.mark.parametrize("title", PAPERS)
+def test_a_paper_is_found_by_its_title(search_page, title):
+    section = search_page.tab.evaluate(BEST, title)
+    assert section["page"]["address"] == "book/references.html"
+    assert section["prose"][0].startswith(PAPERS[title])
+
+
+def test_a_paper_is_found_by_its_author(search_page):
+    second = found(search_page, "simeoni")[1]
+    assert second.startswith("book/references#id")
 
 
 ASKED_BY_TITLE = """async () => {
@@ -661,6 +697,23 @@ def test_definitions_and_exercises_follow_the_chapter(search_page):
     )
 
 
+DEFINED = {  # a question, and the entry of the glossary that is shown above all
+    "softmax": "The function that turns scores into positive shares that add up to 1.",
+    "attention": "The layer in which every token looks at all tokens",
+    "cls token": "A learned vector",
+    "sotfmax": "The function that turns scores",
+}
+
+
+@pytest.mark.parametrize("question", DEFINED)
+def test_a_term_is_defined_above_the_results(visits, question):
+    one = opened(visits(), f"{(HTML / 'search.html').as_uri()}?q={quote(question)}")
+    [definition] = one.tab.locator(".search-definitions a").all()
+    expect(definition).to_contain_text(DEFINED[question])
+    definition.click()
+    one.tab.wait_for_url("**/book/glossary.html#term-*")
+
+
 def test_what_others_call_something_is_called_something_here(search_page):
     """Each of the book's terms in the table of other names is found."""
     script = (SEARCH / "aliases.js").read_text("utf-8")
@@ -707,7 +760,7 @@ def test_where_nothing_is_found_the_nearest_terms_can_be_pressed(visits):
     expect(place.get_by_role("status")).to_have_text(re.compile(r"\d+ sections? on"))
     expect(nearest).to_have_count(0)
     ask(one, "xyzzyplugh")
-    expect(place.get_by_role("link", name="The index")).to_be_visible()
+    expect(place.get_by_role("link", name="The glossary")).to_be_visible()
     expect(nearest).to_have_count(0)  # nothing is spelt like it
     assert one.errors == []
 
@@ -847,6 +900,7 @@ def test_the_dialog_answers_by_keyboard(visits):
     expect(field).to_be_hidden()
     expect(one.tab.locator(".search-button__button:visible").first).to_be_focused()
     one.tab.keyboard.press("Control+k")
+    one.tab.keyboard.press("ArrowDown")  # the definition
     one.tab.keyboard.press("ArrowDown")
     one.tab.keyboard.press("Enter")
     one.tab.wait_for_url(re.compile(r"09_attention_maps\.html\?highlight="))

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.site.test_pages import HTML
-from tests.site.visit import Visit, resize, rest
+from tests.site.visit import PHONE, Visit, resize, rest
 
 CHAPTER = "notebooks/04_scaled_dot_product_attention"
 OTHER = "notebooks/05_multi_head_attention"
@@ -157,6 +157,27 @@ def test_a_chapter_that_was_read_is_marked(visit):
     expect(marked, "who goes on has read it").to_have_count(2)
     tab.goto(f"{visit.site}book/intro.html", wait_until="networkidle")
     expect(tab.locator(".chapter-cards a.was-read")).to_have_count(2)
+
+
+def test_who_skips_the_exercises_has_read_the_chapter(visit):
+    tab = visit.tab
+    tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    with tab.expect_navigation(wait_until="networkidle"):
+        tab.locator(".to-next-chapter").click()
+    marked = tab.locator(".bd-sidebar-primary a.was-read")
+    expect(marked).to_have_text("4. Scaled dot-product attention")
+
+
+def test_a_phone_shows_the_title_once_it_has_scrolled_away(visit):
+    tab = visit.tab
+    resize(tab, PHONE)
+    tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    title = tab.locator(".page-here")
+    expect(title).to_have_text("4. Scaled dot-product attention")
+    expect(title).to_be_hidden()
+    tab.evaluate("scrollTo(0, 1000)")
+    expect(title).to_be_visible()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 def test_what_another_tab_keeps_is_shown_at_once(visit):

@@ -1,5 +1,7 @@
-// Joins style sheets and drops what no page and no script can use: { sheets, site } comes in as JSON, and CSS goes out.
-import { readFileSync } from "node:fs";
+// Joins style sheets and drops what no page, script or other sheet can use, rules and variables alike: { sheets, site }
+// comes in as JSON, and CSS goes out.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { build } from "../../scripts/node_modules/esbuild/lib/main.js";
 import purgecss from "../../scripts/node_modules/purgecss/lib/purgecss.js";
 
@@ -12,9 +14,18 @@ const joined = await build({
   external: ["*.png", "*.svg", "*.woff", "*.woff2", "*.ttf"],
   minify: true,
 });
+const others = readdirSync(site, { recursive: true })
+  .filter((file) => /\.(html|css)$|\b(book|scripts)\b.*\.js$/.test(file) && !/\btheme\.css$/.test(file))
+  .map((file) => join(site, file))
+  .filter((file) => !sheets.includes(file));
+const variables = new Set(others.flatMap((file) => readFileSync(file, "utf8").match(/--[\w-]+/g) ?? []));
 const [{ css }] = await new purgecss.PurgeCSS().purge({
   css: [{ raw: joined.outputFiles[0].text }],
   content: [`${site}/**/*.html`, `${site}/_static/{*.js,scripts/*.js,{book,lab,figures}/**/*.js}`],
-  safelist: [/^bs-tooltip/, /^bs-popover/, /^bs-dropdown/], // scripts make the end of these names
+  variables: true,
+  safelist: {
+    standard: [/^bs-tooltip/, /^bs-popover/, /^bs-dropdown/], // scripts make the end of these names
+    variables: [...variables],
+  },
 });
 process.stdout.write(css);

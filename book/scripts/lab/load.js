@@ -8,6 +8,11 @@ const SCRIPTS = [
   { script: "digits", panels: ["attention", "walk"], data: ["trained", "pictures"] },
   { script: "photograph", panels: ["photograph"], data: ["photographs"] },
 ];
+// Stills are for paper: they come when all else is there, because printing does not wait for lazy pictures.
+addEventListener("load", () => {
+  const stills = /** @type {NodeListOf<HTMLImageElement>} */ (document.querySelectorAll(".lab-still img"));
+  for (const still of stills) still.loading = "eager";
+});
 const load = loaderOf(new URL(".", HERE).href);
 
 for (const { script, panels, data } of SCRIPTS) {

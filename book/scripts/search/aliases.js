@@ -7,6 +7,7 @@ export const CALLED_HERE = [
   [/(\b1 ?\/ ?)?(√ ?|\bsqrt ?)\(?d(_?[kh]|im)?\b\)?/i, "√d"],
   [/\bro-?pe\b/i, "rotary positions"],
   [/\bbatch-?norm\b/i, "batch norm"],
+  [/\blayer[- ]?normali[sz]ation\b/i, "LayerNorm"],
   [/\bknowledge distillation\b/i, "distillation"],
   [/\badam vs\.? sgd\b/i, "AdamW instead of plain steps"],
   [/\bflash[- ]?attention\b/i, "fused attention"],
@@ -26,7 +27,11 @@ export const CALLED_HERE = [
   [/\bmulti[- ]?gpu\b/i, "DDP"],
   [/\b(not|n['’]t) (learn|train|converge)\b/i, "loss stays at ln K"],
   [
-    /\bloss\b.*(\bnot|n['’]t)\b.*\b(go(es|ing)?|get(s|ting)?|fall|drop|improv|decreas|chang)\w*.*/i,
+    /\b(val\w*|test) (accuracy|acc)\b.*(\bnot|n['’]t|\bstops?)\b.*\b(improv|increas|ris(e|ing)|chang)\w*.*/i,
+    "validation accuracy far below training accuracy",
+  ],
+  [
+    /\b(loss|accuracy)\b.*(\bnot|n['’]t)\b.*\b(go|get|fall|drop|improv|decreas|increas|ris(e|ing)|chang)\w*.*/i,
     "loss stays at ln K",
   ],
   [/\baccuracy\b.*\b(stuck|stays?)\b.*\b(10\b|chance).*/i, "loss stays at ln K"],
@@ -71,13 +76,20 @@ export const TOLD_AT = [
     /^γ$|\b(gamma|beta)\b.*\b(gamma|beta|layer ?-?norm)\b|\blayer ?-?norm\b.*(gamma|beta|γ|β)/i,
     "notebooks/06_encoder_block.html#by-hand-layernorm",
   ],
-  [/\b(missing|unexpected) keys?\b/i, "notebooks/10_pretrained_weights.html#what-breaks-strict-false"],
+  [
+    /\b(missing|unexpected) keys?\b|^KeyError: '(?!heads?\.|fc\.)\w+[._][\w.]+'$/i,
+    "notebooks/10_pretrained_weights.html#what-breaks-strict-false",
+  ],
   [
     /\bsize mismatch for (head|heads|fc|classifier)\b|^(head|classifier|fc)\.(weight|bias)$/i,
     "notebooks/10_pretrained_weights.html#fine-tuning",
   ],
   [
     /\bsize of tensor a \((19[678]|25[678]|26[01]|57[678])\) must match\b/i,
+    `${SYMPTOMS}#size-mismatch-for-pos-embed-the-positions-do-not-fit`,
+  ],
+  [
+    /\bposition(al)? embedd?ings?\b.*\b(shape|size|fit|mismatch)/i,
     `${SYMPTOMS}#size-mismatch-for-pos-embed-the-positions-do-not-fit`,
   ],
   [/\bon the same device\b|\binput type\b.*\b(weight|bias) type\b/i, `${SYMPTOMS}#the-wrong-device-type-or-label`],
@@ -91,6 +103,7 @@ export const TOLD_AT = [
   [/^((gradient|activation) )?checkpointing$/i, "notebooks/11_speed.html#by-hand-activation-checkpointing"],
   [/^regulari[sz]ation$/i, "notebooks/08_training.html#the-ingredients-one-by-one"],
   [/^((the )?(original |vit )?papers?|an image is worth\b.*)$/i, "book/map_of_papers.html#a-map-of-papers"],
+  [/^(references|bibliography)$/i, "book/references.html#references"],
   [/\bhave the same dtype\b/i, "notebooks/11_speed.html#by-hand-bfloat16-and-autocast"],
   [
     /\bmat1 and mat2\b|\bcannot be multiplied\b|\binvalid for input\b|\bmatrix multiplication error\b/i,

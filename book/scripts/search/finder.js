@@ -26,6 +26,7 @@ const COMES_AFTER = /^(Recap|Further reading|Exercises|What breaks|The bug|Case 
 const ENOUGH = 5; // if fewer sections have every word, sections that lack one word follow them
 const UNLIKE = 0.4; // of a word's letters: with more mistakes it is another word
 const LONG = 8; // letters of a word that may have two mistakes
+const FULL_TITLE = 4; // words: a question of so many may be the title of an exercise or of a paper
 
 /** @param {string} text */
 const listOf = (text) => wordsIn(text).map(({ word }) => word);
@@ -50,8 +51,17 @@ export const messageIn = (text) => text.match(/.*\b\w*(?:Error|Exception): (.+)/
 /** Returns what a pasted text asks: of an error, its last message without shapes and numbers. @param {string} text */
 function askedBy(text) {
   const message = messageIn(text);
-  return message?.replace(/torch\.Size|\[[\d, -]*\]|\b\d+(\s*[x×]\s*\d+)*\b/g, " ") ?? text;
+  return message?.replace(/torch\.Size|\[[\d, -]*\]|\b\d+(\s*[x×]\s*\d+)*\b/g, " ").replace(/^'(.*)'$/, "$1") ?? text;
 }
+
+/** Returns a question with the book's own term for what readers call otherwise. @param {string} question */
+function calledHere(question) {
+  const [pattern, here] = CALLED_HERE.find(([one]) => one.test(question)) ?? [];
+  return pattern && here ? question.replace(pattern, here) : question;
+}
+
+/** Returns what an entry of the glossary says, without where it leads. @param {Section} term */
+export const definitionIn = (term) => term.prose.filter((line) => !line.startsWith("(")).join(" ");
 
 export class Finder {
   /**
@@ -90,7 +100,8 @@ export class Finder {
     const all = (/** @type {string[]} */ queries) => ({ combineWith: /** @type {const} */ ("AND"), queries });
     /** @type {[number, Query, ("is a guess")?][]} */
     const found = [[1, whole], [0.8, stem]];
-    if (parts.length && !(this.vocabulary.has(whole) && parts.some((part) => part.whole.length < 2)))
+    const isName = word.includes(".") || parts.some((part) => part.whole.length < 2); // head.weight, D/h
+    if (parts.length && !(this.vocabulary.has(whole) && isName))
       found.push([0.4, all(parts.map((part) => part.stem))]);
     const isKnown = this.vocabulary.has(whole) || this.vocabulary.has(stem);
     if (whole.length > 2 && (isLast || !isKnown)) found.push([1, { queries: [whole], prefix: true }, "is a guess"]);
@@ -177,10 +188,10 @@ export class Finder {
    */
   find(text) {
     const question = this.spelt(askedBy(text));
-    const [pattern, here] = CALLED_HERE.find(([one]) => one.test(question)) ?? [];
+    const called = calledHere(question);
     let found = this.answer(question);
-    if (pattern && here) {
-      const inOurWords = this.answer(question.replace(pattern, here));
+    if (called !== question) {
+      const inOurWords = this.answer(called);
       const sections = new Set(inOurWords.map(({ section }) => section));
       const others = found.filter(({ section }) => !sections.has(section));
       found = [...inOurWords, ...others.map((one) => ({ ...one, score: one.score / 2 }))];
@@ -191,14 +202,25 @@ export class Finder {
     const titled = stems(question.replace(LEADS_IN, ""));
     // A title that is asked for word for word comes first, unless it is a term too: then the term's own section does.
     const isTerm = this.terms.some(({ title }) => stems(withoutBrackets(title)) === titled);
-    const isTitled = (/** @type {Section} */ one) => this.isText(one) && this.stemsOf(one).title === titled;
+    const isFull = listOf(question).length >= FULL_TITLE;
+    const isTitled = (/** @type {Section} */ one) =>
+      (isFull || this.isText(one)) && this.stemsOf(one).title === titled;
     const best = section ?? (isTerm ? undefined : found.map((one) => one.section).find(isTitled));
     if (!best) return found;
     const first = found.find((one) => one.section === best) ?? { section: best, score: 0, terms: [] };
-    return [{ ...first, missing: 0 }, ...found.filter((other) => other !== first)];
+    const isError = section && messageIn(text); // whose answer is known: some of its words mean little
+    const others = found.filter((one) => one !== first && !(isError && one.missing));
+    return [{ ...first, missing: 0 }, ...others];
   }
 
-  /** Returns whether a section is neither an exercise nor a definition. @param {Section} section */
+  /** Returns the entries of the glossary that say what a question is. @param {string} text */
+  definitions(text) {
+    const question = this.spelt(text);
+    const asked = [stems(question), stems(calledHere(question))];
+    return this.terms.filter(({ title, prose }) => prose.length && asked.includes(stems(withoutBrackets(title))));
+  }
+
+  /** Returns whether a section is no exercise, definition or reference. @param {Section} section */
   isText(section) {
     return !section.page.after.length && section.explained_at === null;
   }
@@ -346,7 +368,8 @@ export class Finder {
       const isSentence = line.length > 30 && !line.includes(" · ");
       return matches.length * (isSentence ? 1 : 0.8);
     };
-    const { prose, pictures, code } = section;
+    const { pictures, code } = section;
+    const prose = section.explained_at === null ? section.prose : [definitionIn(section)];
     const inside = this.sections.filter(({ parent }) => parent === section.id);
     const below = prose.length ? [] : inside.flatMap((one) => one.prose);
     for (const [kind, lines] of Object.entries({ prose, pictures, below, code })) {

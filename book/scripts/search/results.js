@@ -1,7 +1,7 @@
 // Shows results while the reader types, in the dialog on every page and on the search page.
 import { el, html } from "../shared/elements.js";
 import { marked } from "./excerpts.js";
-import { messageIn } from "./finder.js";
+import { definitionIn, messageIn } from "./finder.js";
 
 /** @typedef {import("./finder.js").Finder} Finder */
 /** @typedef {import("./finder.js").Found} Found */
@@ -52,9 +52,9 @@ export class Answers {
     this.dialog = form.closest(".search-button__search-container");
     this.most = this.dialog ? IN_DIALOG : ON_PAGE;
     this.status = el("p", { class: "search-status", role: "status" });
-    this.nearest = el("div", { class: "search-nearest" });
+    this.above = el("div", {});
     this.list = el("ul", { class: "search-groups" });
-    this.place = el("div", { class: "search-answers" }, this.status, this.nearest, this.list);
+    this.place = el("div", { class: "search-answers" }, this.status, this.above, this.list);
     this.timer = 0;
     this.isReady = false;
     this.question = "";
@@ -166,11 +166,14 @@ export class Answers {
    * @param {number} pages the most that are shown
    */
   show(finder, question, pages) {
+    const defined = finder.definitions(question);
     const found = question ? finder.find(question) : [];
-    const groups = groupsOf(found);
+    const groups = groupsOf(found.filter(({ section }) => !defined.includes(section)));
     const inFocus = this.stopInFocus();
-    this.status.textContent = question && this.told(finder, question, found, groups.length);
-    this.nearest.replaceChildren(...(question && !found.length ? this.waysOn(finder.nearest(question)) : []));
+    this.status.textContent = question && this.told(finder, question, found);
+    this.above.className = found.length ? "search-definitions" : "search-nearest";
+    if (found.length) this.above.replaceChildren(...defined.map((term) => this.definition(term)));
+    else this.above.replaceChildren(...(question ? this.waysOn(finder.nearest(question)) : []));
     this.list.replaceChildren(...this.listed(finder, groups, pages));
     if (groups.length > pages)
       this.list.append(el("li", { class: "search-more" }, this.more(question, pages)));
@@ -184,19 +187,24 @@ export class Answers {
    * @param {Finder} finder
    * @param {string} question
    * @param {Found[]} found
-   * @param {number} pages
    */
-  told(finder, question, found, pages) {
+  told(finder, question, found) {
     if (!found.length) return `The book has nothing on “${question}”.`;
     const spelt = finder.spelt(question);
     const meant = spelt === question ? "" : ` for “${spelt}”`;
-    const places = `${count(found.length, "section")} on ${count(pages, "page")}${meant}`;
+    const places = `${count(found.length, "section")} on ${count(groupsOf(found).length, "page")}${meant}`;
     if (found.some(({ missing }) => !missing)) return places;
     const others = `${places} ${found.length === 1 ? "has" : "have"}`;
     if (messageIn(question)) return `The book does not have this message. ${others} some of its words.`;
     const unknown = finder.unknown(question).map((word) => `“${word}”`).join(" or ");
     if (unknown) return `The book has nothing on ${unknown}. ${others} other words of your question.`;
     return `No section has all of these words. ${others} some of them.`;
+  }
+
+  /** Says what a term is, above all places that have it. @param {Found["section"]} term */
+  definition(term) {
+    const href = `${this.root}${term.page.address}#${term.anchor}`;
+    return el("a", { href }, el("dfn", {}, term.title), " ", definitionIn(term));
   }
 
   /**
@@ -232,7 +240,7 @@ export class Answers {
   }
 
   /**
-   * Returns what to press where nothing was found: terms that are spelt alike, the index, and the page by symptom.
+   * Returns what to press where nothing was found: terms that are spelt alike, the glossary, and the page by symptom.
    * @param {string[]} terms
    */
   waysOn(terms) {
@@ -244,11 +252,11 @@ export class Answers {
       };
       return html`<li>${el("button", { type: "button", class: "btn", onclick }, term)}</li>`;
     });
-    const index = el("a", { href: `${this.root}book/glossary.html` }, "The index");
+    const glossary = el("a", { href: `${this.root}book/glossary.html` }, "The glossary");
     const symptoms = `${this.root}notebooks/side_roads/when_it_does_not_work.html`;
     const begins = el("a", { href: symptoms }, "When it does not work");
     const near = [html`<p>Terms that are spelt like it:</p>`, html`<ul>${buttons}</ul>`];
-    const others = html`<p>${index} has every term of the book, and ${begins} begins with what you see.</p>`;
+    const others = html`<p>${glossary} has every term of the book, and ${begins} begins with what you see.</p>`;
     return [...(terms.length ? near : []), others];
   }
 

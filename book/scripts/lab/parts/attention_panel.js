@@ -254,7 +254,13 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
   const shownToo = [labelled("patches", showGrid), labelled("true box", showBox)];
   if (whole) shownToo.push(labelled("votes", showVotes));
   const tools = makeToolbar(source, board, html`<div class="vl-row">${shownToo}</div>`);
-  const bets = whole ? challengeCard({ show: showState, bets: digitBets(measured), first: firstState }) : null;
+  const bets = whole
+    ? challengeCard({
+      show: showState, bets: digitBets(measured), first: firstState, state,
+      imageOf: ({ digit, example, drawn, top, left, ground, piece, scraps }) =>
+        ({ digit, example, drawn, top, left, ground, piece, scraps }),
+    })
+    : null;
   const keeping = whole ? keepingButtons({
     state, form: digitForm,
     reset: () => {

@@ -23,17 +23,17 @@ const PATIENCE = 250; // milliseconds from which a bet says that it is being set
 const FAREWELL = "Now set a scene yourself: choose a digit, say what you expect, and only then throw a switch.";
 
 /**
- * scene: the difference from the lab's first state. change: the change that the bet is about.
+ * scene: the difference from the lab's first state; without it, the bet is about the image that the reader has set.
+ * change: the change that the bet is about.
  * outcome({before, after}): returns the right bet, or a promise of it. why({before, after}): returns two sentences.
  * @type {(measured: Measured) => Bet<LabState, Looked>[]}
  */
 export const digitBets = (measured) => [
   {
     title: "Shuffle the positions",
-    scene: {},
     question:
       "The positions are about to be shuffled among the patches. All the patches are still there, and each still " +
-      "sees every other. Does the model still see a 5?",
+      "sees every other. Does the answer stay the same?",
     change: { shuffled: true },
     bets: STAYS,
     outcome: stays,
@@ -44,7 +44,6 @@ export const digitBets = (measured) => [
   },
   {
     title: "Into the corner",
-    scene: {},
     question:
       "The digit is about to move into the corner, where quite different patches hold it. Does the answer survive " +
       "the move?",
@@ -70,16 +69,15 @@ export const digitBets = (measured) => [
   },
   {
     title: "A whole block of heads",
-    scene: {},
     question:
       "All four heads of the last block are about to be switched off, so that the class token cannot collect " +
-      "anything there. Does it still know that this is a 5?",
+      "anything there. Does the answer stay the same?",
     change: { off: ["3.0", "3.1", "3.2", "3.3"] },
     bets: STAYS,
     outcome: stays,
-    why: () =>
+    why: ({ before, after }) =>
       "The residual connection carries what the class token has collected in blocks 0 to 2 past the silent heads. " +
-      "It isn’t always enough, though: press the 2 and see.",
+      (before.best === after.best ? "It isn’t always enough, though: press the 2 and see." : "Here it isn’t enough."),
   },
   {
     title: "A black background",
@@ -114,7 +112,6 @@ export const digitBets = (measured) => [
   },
   {
     title: "An empty box",
-    scene: {},
     question:
       "The digit is about to disappear, and only background and distractors remain. What does a model say that has " +
       "no answer for “nothing”?",
@@ -140,7 +137,6 @@ export const digitBets = (measured) => [
   },
   {
     title: "Before training",
-    scene: {},
     question:
       "The trained weights are about to be replaced by those that training began with. What does a model say before " +
       "it has learned anything?",
@@ -156,15 +152,17 @@ export const digitBets = (measured) => [
 /**
  * Makes the card: {element, restart()}. show(state, {compared}) shows a state, compared with the one before if
  * compared is true, and resolves to what bets are about: with digits, the answer and each head's share in the box.
- * glance() returns a small copy of what the answer is seen in, which may be out of sight.
+ * state() returns the present state, and imageOf(state) the part of it that is the reader's to choose: a bet with a
+ * scene of its own gives it back. glance() returns a small copy of what the answer is seen in, which may be out of
+ * sight.
  * @template {object} State
  * @template Seen
  * @param {{
  *   show(state: State, options?: { compared: boolean }): Promise<Seen | null>, bets: Bet<State, Seen>[],
- *   first(): State, end?: string, glance?(): HTMLElement,
+ *   first(): State, state(): State, imageOf(state: State): Partial<State>, end?: string, glance?(): HTMLElement,
  * }} hands
  */
-export function challengeCard({ show, bets, first, end: farewell = FAREWELL, glance }) {
+export function challengeCard({ show, bets, first, state, imageOf, end: farewell = FAREWELL, glance }) {
   const title = el("h2");
   const words = el("p", { "aria-live": "polite" });
   const glanced = el("div", { class: "vl-glance" });
@@ -174,16 +172,39 @@ export function challengeCard({ show, bets, first, end: farewell = FAREWELL, gla
   const next = button("Next", () => open(index + 1));
   /** @type {Map<number, boolean>} */
   const won = new Map(); // challenge -> whether the first bet on it was right
+  const image = () => String(Object.values(imageOf(state())));
+  let shown = String(Object.values(imageOf(first()))); // the image that a bet has put there
+  /** @type {Partial<State> | null} */
+  let readers = null; // the image that the reader has set
   let index = 0;
+
+  /** Keeps the reader's image if one stands there; returns whether it does. */
+  function keep() {
+    const isTheirs = image() !== shown;
+    if (isTheirs) readers = imageOf(state());
+    return isTheirs;
+  }
+
+  /** @type {typeof show} */
+  async function put(wanted, options) {
+    const seen = await show(wanted, options);
+    shown = image();
+    return seen;
+  }
+
+  const setting = () => ({ ...first(), ...(bets[index].scene ?? readers) });
+  const giveBack = () =>
+    readers && bets[index]?.scene ? [button("Back to your image", () => put({ ...first(), ...readers }))] : [];
 
   /** @type {(to: number) => Promise<void>} */
   async function open(to) {
     if (to < 0 || to > bets.length) return;
+    keep();
     index = to;
     glanced.replaceChildren();
     if (index === bets.length) return end();
     ask();
-    await show({ ...first(), ...bets[index].scene });
+    await put(setting());
   }
 
   /** Marks Back and Next at the ends with aria-disabled; "disabled" would drop the focus. */
@@ -196,6 +217,8 @@ export function challengeCard({ show, bets, first, end: farewell = FAREWELL, gla
 
   function restart() {
     won.clear();
+    shown = image();
+    readers = null;
     return open(0);
   }
 
@@ -216,7 +239,8 @@ export function challengeCard({ show, bets, first, end: farewell = FAREWELL, gla
     const challenge = bets[index];
     title.textContent = challenge.title;
     tally();
-    words.textContent = challenge.question;
+    const theirs = readers && challenge.scene ? " This bet has an image of its own; you get yours back." : "";
+    words.textContent = challenge.question + theirs;
     const held = choices.contains(document.activeElement);
     choices.replaceChildren(
       ...challenge.bets.map(([bet, text]) => button(text, () => reveal(bet), { class: "vl-bet" })),
@@ -243,9 +267,10 @@ export function challengeCard({ show, bets, first, end: farewell = FAREWELL, gla
   /** @type {(bet: string) => Promise<void>} */
   async function settle(bet) {
     const challenge = bets[index];
-    const scene = { ...first(), ...challenge.scene };
-    const before = await show(scene);
-    const after = await show({ ...scene, ...challenge.change }, { compared: true });
+    const isOfAnother = keep() && challenge.scene;
+    const scene = setting();
+    const before = await put(scene);
+    const after = await put({ ...scene, ...challenge.change }, { compared: true });
     if (!before || !after) return; // the weights failed to load, and a message was shown
     const right = await challenge.outcome({ before, after });
     const [, text] = challenge.bets.find(([name]) => name === right) ?? ["", "none of these"];
@@ -253,10 +278,11 @@ export function challengeCard({ show, bets, first, end: farewell = FAREWELL, gla
     const verdict = bet === right
       ? el("strong", { class: "vl-right" }, "✓ You were right. ")
       : el("strong", { class: "vl-wrong" }, `✗ Not this time: ${text[0].toLowerCase()}${text.slice(1)}. `);
-    words.replaceChildren(verdict, challenge.why({ before, after }));
+    const whose = isOfAnother ? "This bet has an image of its own, which you see now. " : "";
+    words.replaceChildren(verdict, whose, challenge.why({ before, after }));
     if (glance) glanced.replaceChildren(glance());
     const again = button("Again", () => open(index));
-    choices.replaceChildren(again);
+    choices.replaceChildren(again, ...giveBack());
     again.focus({ preventScroll: true }); // the buttons with the bets are gone
   }
 

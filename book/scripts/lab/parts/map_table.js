@@ -79,7 +79,7 @@ export function mapTable(names, { look, choose, toggle }) {
     all,
     /**
      * Makes the table, of rows that hold the maps' places.
-     * @type {(caption: HTMLElement, headings: string[], body: HTMLElement[]) => HTMLElement}
+     * @type {(caption: HTMLElement, headings: (string | Element)[], body: HTMLElement[]) => HTMLElement}
      */
     table(caption, headings, body) {
       const head = headings.map((text) => html`<th scope="col">${text}</th>`);

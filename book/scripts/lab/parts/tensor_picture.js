@@ -1,9 +1,12 @@
 // Draws a step's tensor in its own form: as an image, patches, rows of tokens, heads, or a row of numbers.
 
+import { el } from "../../shared/elements.js";
 import { colouring, context, grey, pixels } from "./paint.js";
 import { modelOf } from "./weights.js";
 
-/** @import { Tensor } from "./types.d.ts" */
+/** @import { Numbers, Tensor } from "./types.d.ts" */
+
+const MIDDLE = 8; // pixels of the image, by as many, that are shown with their numbers
 
 /**
  * Draws a step's tensor, and returns a sentence that explains the colours.
@@ -11,12 +14,7 @@ import { modelOf } from "./weights.js";
  */
 export function tensorPicture(canvas, step, { dimensions, values }) {
   const width = 320;
-  if (step === "image") {
-    const c = context(canvas, width, width);
-    c.drawImage(pixels(values, dimensions[1], dimensions[2], grey), 0, 0, width, width);
-    size(canvas, width, width);
-    return "Black is 0, white is 1.";
-  }
+  if (step === "image") return numbersInTheMiddle(canvas, width, dimensions[2], values);
   const colours = colouring(values);
   const { low, high } = colours;
   const scale = low < 0
@@ -81,6 +79,31 @@ export function tensorPicture(canvas, step, { dimensions, values }) {
   size(canvas, width, height);
   const order = square ? "heads 0 and 1 above, 2 and 3 below" : "head 0 on the left";
   return `${h} heads, each ${rows} × ${columns}, ${order}. ${scale}`;
+}
+
+/**
+ * Draws the pixels in the middle of the image, each with its number: the whole image is on the board.
+ * @type {(canvas: HTMLCanvasElement, width: number, side: number, values: Numbers) => string}
+ */
+function numbersInTheMiddle(canvas, width, side, values) {
+  const first = (side - MIDDLE) / 2;
+  const pitch = width / MIDDLE;
+  const shown = Float64Array.from({ length: MIDDLE * MIDDLE }, (_, i) =>
+    values[(first + Math.floor(i / MIDDLE)) * side + first + (i % MIDDLE)]);
+  const sheet = el("canvas"); // a canvas that is not in the page yet has no fonts if it comes from a template
+  const c = context(sheet, width, width);
+  c.drawImage(pixels(shown, MIDDLE, MIDDLE, grey), 0, 0, width, width);
+  c.font = `14px ${getComputedStyle(document.body).fontFamily}`;
+  c.textAlign = "center";
+  c.textBaseline = "middle";
+  shown.forEach((value, i) => {
+    c.fillStyle = value < 0.5 ? "#fff" : "#000";
+    c.fillText(value.toFixed(2), ((i % MIDDLE) + 0.5) * pitch, (Math.floor(i / MIDDLE) + 0.5) * pitch);
+  });
+  context(canvas, width, width).drawImage(sheet, 0, 0, width, width);
+  size(canvas, width, width);
+  const last = first + MIDDLE - 1;
+  return `The numbers of rows and columns ${first} to ${last}, in the middle. Black is 0, white is 1.`;
 }
 
 /** @type {(canvas: HTMLCanvasElement, width: number, height: number) => void} */

@@ -178,7 +178,7 @@ export type Board = ReturnType<typeof import("./board.js").makeBoard>;
 /** A bet on what a change does; Seen is what is known of the model before and after it. */
 export interface Bet<State, Seen> {
   title: string;
-  scene: Partial<State>;
+  scene?: Partial<State>;
   question: string;
   change: Partial<State>;
   bets: [name: string, text: string][];

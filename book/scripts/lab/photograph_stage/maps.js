@@ -42,7 +42,7 @@ export function photographMaps({ blocks, heads, grid, ...hands }) {
   const caption = el("caption");
   const element = maps.table(
     caption,
-    [...upTo(heads).map((head) => `head ${head}`), "block on"],
+    [...upTo(heads).map((head) => html`<span>head <b>${head}</b></span>`), "block on"],
     maps.rows.map((row, block) => html`
       <tr>
         <th scope="row">block ${block}</th>

@@ -531,6 +531,8 @@ export async function photographStage(model, { photos, common, chosen }) {
     show: showState,
     bets: photographBets(model),
     first: form.first,
+    state: () => state,
+    imageOf: ({ photo }) => ({ photo }),
     end: PHOTOGRAPH_FAREWELL,
     glance,
   });
