@@ -17,8 +17,8 @@ NAMES = ("row, fast", "row, slow", "column, fast", "column, slow")
 STATES = (((1, 1), (3, 2)), ((3, 4), (5, 5)), ((3, 2), (1, 1)))  # of query and key
 
 MAP = Box(2, 24, 176, 176)
-REACH = 28  # of a vector of length 1 on a dial
-LETTER = 8  # from the end of a vector to its letter
+REACH = 26  # of a vector of length 1 on a dial
+LETTER = 7  # from the end of a vector to its letter
 TABLE = 228  # y of what stands below
 Place = tuple[int, int]
 
@@ -106,17 +106,17 @@ def shaded(drawing: Drawing, query: Place) -> None:
         for column in range(SIDE):
             share = score(query, (row, column)) / largest
             if share > 0.02:
-                drawing.full(MAP.cell(row, column, SIDE, SIDE), "value", 0.6 * share)
+                drawing.full(MAP.cell(row, column, SIDE, SIDE), "query", 0.6 * share)
 
 
 def dial(pair: int) -> Point:
     """Return a dial's centre; the dials of the row stand above those of the column."""
-    return 226 + 86 * (pair % 2), 64 + 98 * (pair // 2)
+    return 226 + 86 * (pair % 2), 60 + 98 * (pair // 2)
 
 
 def one_dial(drawing: Drawing, pair: int, name: str, query: Place, key: Place) -> None:
     x, y = dial(pair)
-    drawing.circle(x, y, REACH, "line", thick=0.75)
+    drawing.circle(x, y, REACH * math.hypot(*QUERY), "line", thick=0.75)
     ends: tuple[tuple[str, Tensor, Colour], ...] = (
         ("key", turned(KEY, key)[:, pair], "key"),
         ("query", turned(QUERY, query)[:, pair], "query"),
@@ -131,7 +131,7 @@ def one_dial(drawing: Drawing, pair: int, name: str, query: Place, key: Place) -
             at = x + far * float(a), y - far * float(b) + 4
             drawing.text(*at, part[0], size=12, anchor="middle", colour=colour)
     product = (turned(QUERY, query) * turned(KEY, key)).sum(dim=0)[pair].item()
-    drawing.text(x, y + 45, name, size=11, anchor="middle", colour="soft")
+    drawing.text(x, y + 50, name, size=11, anchor="middle", colour="soft")
     with drawing.part(f"product-{pair}"):
         drawing.text(x + 46, y - 24, signed(product), size=11, anchor="end", bold=True)
 

@@ -80,6 +80,7 @@ import { clamp, drawn, move, placeAt, set, softmax, sumOf, upTo, written } from 
  * @property {number} top y of the class token's strand
  * @property {number} pitch from one strand to the next
  * @property {number} longest bar
+ * @property {number} thick half the width of a ribbon whose weight is 1
  * @property {number} names base line of what stands below the flow
  * @property {Place[]} maps of the heads
  * @property {Spot} mapped where the title of the maps is
@@ -107,6 +108,7 @@ const PHONE = {
   top: 44,
   pitch: 2,
   longest: 34,
+  thick: 5,
   names: 194,
   maps: upTo(4).map((head) => [2 + (head % 2) * 58, 340 + Math.floor(head / 2) * 58, 54, 54]),
   mapped: { x: 2, y: 334 },
@@ -122,19 +124,20 @@ const DESK = {
     [0, 0], [66, 128], [94, 174], [104, 186], [110, 228], [118, 242], [124, 260],
     [284, 640], [308, 694], [324, 714], [360, 784],
   ],
-  image: [0, 32, 128, 128],
-  large: [0, 32, 128, 128],
-  top: 10,
+  image: [0, 46, 128, 128],
+  large: [0, 46, 128, 128],
+  top: 24,
   pitch: 2.7,
   longest: 36,
-  names: 204,
-  maps: upTo(4).map((head) => [424 + head * 92, 266, 82, 82]),
-  mapped: { x: 424, y: 256 },
-  rows: { x: 0, y: 266, pitch: 23.5, first: 150, cell: 48 },
-  stage: { x: 0, y: 256 },
-  shape: { x: 424, y: 396 },
-  base: { x: 424, y: 416 },
-  lens: 238,
+  thick: 12,
+  names: 218,
+  maps: upTo(4).map((head) => [424 + head * 92, 276, 82, 82]),
+  mapped: { x: 424, y: 267 },
+  rows: { x: 0, y: 276, pitch: 22, first: 150, cell: 48 },
+  stage: { x: 0, y: 267 },
+  shape: { x: 424, y: 401 },
+  base: { x: 424, y: 420 },
+  lens: 250,
 };
 const desk = matchMedia("screen and (min-width: 1280px)");
 
@@ -202,6 +205,7 @@ function start(figure) {
       part("lens", drawn("path", { class: "vd-box vd-soft", "stroke-width": 0 })),
       part("now", drawn("rect", { class: "vd-box vd-ink", rx: 5 })),
       part("pointed", drawn("rect", { class: "vd-box vd-open vd-ink", rx: 5 })),
+      part("called", inked({ x: 0, y: 10 }, "", { "text-anchor": "middle", class: "vd-text vd-ink vd-bold" })),
       drawn("path", { class: "vd-stroke vd-line flow-wires", d: fan.join("") }),
       ...upTo(depth).map((block) => {
         const [x, right] = [across(edge(block) + 2), across(edge(block) + 38)];
@@ -220,7 +224,7 @@ function start(figure) {
       bar(HEAD, 308, "ink"),
       ...photograph(),
       part("tiles", ...upTo(SIDE ** 2).map(() => drawn("rect", {}))),
-      part("values", drawn("path", { class: "vd-full vd-value" })),
+      part("values", drawn("path", { class: "vd-box vd-value", "stroke-width": 1.5 })),
       part("class", drawn("circle", { class: "vd-box vd-class", r: phone ? 3.5 : 5, "stroke-width": 2 })),
       ...upTo(10).flatMap((digit) => {
         const [x, y] = [across(BARS), plan.top + digit * (high / 9.55)];
@@ -362,7 +366,7 @@ function start(figure) {
     const d = upTo(SIDE ** 2).map((other) => {
       const weight = sumOf(all.map((weights) => weights[other + 1])) / of.length;
       if (weight < 0.01) return "";
-      const [y, half] = [strand(other + 1), 2.5 * plan.pitch * weight];
+      const [y, half] = [strand(other + 1), plan.thick * weight];
       const [a, b, c, e] = [y - half, y + half, plan.top - half, plan.top + half].map((at) => at.toFixed(1));
       return `M${x} ${a}C${one} ${a} ${two} ${c} ${right} ${c}V${e}C${two} ${e} ${one} ${b} ${x} ${b}Z`;
     });
@@ -412,9 +416,17 @@ function start(figure) {
     else figure.say(`✗ After block ${block} the answer is still ${best(reads[block + 1])}. It is ${first}`);
   }
 
+  /** Writes the name of a step above it, on a desk. @param {Step} step */
+  function call(step) {
+    const { x, width } = boxOf(step);
+    figure.write("called", plan === DESK ? step.name.replace(/^block.*: /, "") : "");
+    figure.draw("called", { x: clamp(x + width / 2, 70, plan.size[0] - 70) });
+  }
+
   /** Lets the data have reached an x, and marks the opened step. @type {(x: number) => void} */
   function reach(x) {
     figure.draw("now", boxOf(steps[now]));
+    call(steps[now]);
     if (plan.lens) {
       const { x: left, y, width, height } = boxOf(steps[now]);
       figure.draw("lens", { d: `M${left} ${y + height}h${width}L404 ${plan.lens}H0Z` });
@@ -555,12 +567,13 @@ function start(figure) {
   const point = (step) => {
     figure.seen("pointed", step !== null);
     if (step !== null) figure.draw("pointed", boxOf(steps[step]));
+    call(steps[step ?? now]);
   };
   grip.addEventListener("pointermove", (event) => {
     if (event.pointerType === "mouse") point(stepAt(figure.spot(event)));
   });
   grip.addEventListener("pointerleave", () => point(null));
-  desk.addEventListener("change", () => { point(null); arrange(); });
+  desk.addEventListener("change", arrange);
   arrange();
 }
 

@@ -66,7 +66,7 @@ function start(figure) {
     return put(query.pair, of.query).map(([x, y], pair) => x * keys[pair][0] + y * keys[pair][1]);
   }
   const largest = dials.length * Math.hypot(...query.pair) * Math.hypot(...key.pair);
-  const cells = squares(map, side, "value");
+  const cells = squares(map, side, "query");
   figure.part("map").append(...cells);
   const cell = map[2] / side;
 
@@ -114,7 +114,7 @@ function start(figure) {
     figure.write("turned-says", before ? "stands still" : "");
     figure.write("added-says", before && before !== other ? `was ${before}` : "");
     const where = apart(at.query, at.key);
-    const stands = "Both have turned by the same angles, so it has not changed. With added hands it has: ";
+    const stands = "Both have turned by the same angles, so it stands still. With added hands ";
     const alone = `The key is ${where}${where.startsWith("at") ? "" : ", seen from the query"}. `;
     figure.say(
       `Query in ${inWords(at.query)}, key in ${inWords(at.key)}: the score is ${score}. ` +
