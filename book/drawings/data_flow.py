@@ -1,7 +1,8 @@
 """Draw an image on its way through a trained model, from its patches to the answer.
 
-On the page each step can be opened, with the numbers that the model computes there, for
-any patch and head (book/scripts/figures/data_flow.js).
+This is the still picture. On the page the script draws its own in its place, wider on a
+desk, in which each step can be opened, with the numbers that the model computes there,
+for any patch and head (book/scripts/figures/data_flow.js).
 """
 
 import math
@@ -31,12 +32,10 @@ BLOCKS, WIDE = 124, 40  # left edge of the first block, and its width
 LAST = 298  # x at which the strands of the patches end
 HEAD = Box(300, TOP - 3, 8, 134)
 BARS, LONGEST = 324, 34  # left edge of the bars, and the length of one of 100 %
-FLOW = Box(0, TOP - 10, 360, 164)  # from the image to the bars, with what names them
+NAMES = 194  # base line of the names below the flow
 LARGE = Box(2, 206, 112, 112)
 MAPS = Box(2, 340, 112, 112)
-ROWS, PITCH = 7, 34  # rows of the opened step, and their distance
-FIRST = 208  # y of the first row
-LABELS, CELL = 124, 38  # x of the rows' words, width of a number
+FIRST, LABELS = 208, 124  # where the table begins
 
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 UNIT = 0.01  # numbers are rounded to it, those in FINER to smaller units
@@ -261,38 +260,22 @@ def draw() -> Drawing:
         "heads": small.num_heads,
         "patch": PATCH,
         "chosen": CHOSEN,
-        "flow": vars(FLOW),
-        "image": vars(IMAGE),
-        "large": vars(LARGE),
-        "maps": vars(MAPS),
-        "top": TOP,
-        "blocks": [BLOCKS, WIDE, LAST],
-        "bars": [BARS, LONGEST],
-        "rows": [ROWS, PITCH, CELL],
     }
-    with drawing.part("now", moving=True):
-        drawing.full(Box(0, TOP - 8, 60, 148), "ink", 0.12)
-    strands(drawing)
-    for block in range(small.depth):
-        weights = weights_of(now, block).mean(dim=0)  # (T,)
-        one_of_the_blocks(drawing, block, weights)
-    with drawing.part("ahead", moving=True):
-        drawing.box(0, TOP - 10, 0, 150, radius=0, thick=0)
-    with drawing.part("bars"):
-        answers(drawing, now["reads"][-1])
-    with drawing.part("stage", moving=True):
-        drawing.text(2, 14, "", size=13, bold=True)
-    with drawing.part("shape", moving=True):
-        drawing.text(358, 14, "", size=12.5, anchor="end", bold=True)
-    with drawing.part("base", moving=True):
-        drawing.text(358, 30, "", size=12, anchor="end", colour="soft")
-    with drawing.part("handle-step"):
-        names(drawing, small.depth)
-    opened(drawing, now, small.num_heads, small.depth)
     with drawing.part("still"):
+        strands(drawing)
+        for block in range(small.depth):
+            one_of_the_blocks(drawing, block, weights_of(now, block).mean(dim=0))
+        answers(drawing, now["reads"][-1])
+        names(drawing, small.depth)
+        opened(drawing, now, small.num_heads, small.depth)
         table(drawing, first, inside, last)
-    with drawing.part("lens", moving=True):
-        lens(drawing)
+    with drawing.part("flow", moving=True):
+        for index, name in enumerate(PICTURES):
+            with drawing.part(f"image-{index}"):
+                drawing.photograph(IMAGE, f"cluttered_digit_{name}")
+    for name in ("handle-step", "handle-patch", "handle-head"):
+        with drawing.part(name, moving=True):
+            pass
     return drawing
 
 
@@ -311,17 +294,14 @@ def strand(token: int) -> float:
 
 def strands(drawing: Drawing) -> None:
     """Draw the image, its patches' strands to the last norm, and the class token's."""
-    for index, name in enumerate(PICTURES):
-        with drawing.part(f"image-{index}", moving=index > 0):
-            drawing.photograph(IMAGE, f"cluttered_digit_{name}")
+    drawing.photograph(IMAGE, f"cluttered_digit_{PICTURES[0]}")
     fan = ""
     for patch in range(N):
         out = IMAGE.y + (patch // SIDE + 0.5) * IMAGE.height / SIDE
         y = strand(patch + 1)
         fan += f"M{IMAGE.right} {out:g}C78 {out:g} 80 {y} 94 {y}H{LAST - 6}"
     drawing.shape(fan, "line", 0.4)
-    with drawing.part("thread"):
-        drawing.shape(threaded(PATCH), "patch-0", 2)
+    drawing.shape(threaded(PATCH), "patch-0", 2)
     drawing.box(94, TOP, 10, 132, colour="ink", radius=3)
     drawing.box(110, TOP - 3, 8, 135, colour="position", radius=3)
     drawing.shape(f"M106 {TOP}H{HEAD.x}", "class", 3)
@@ -342,8 +322,7 @@ def threaded(patch: int) -> str:
 def one_of_the_blocks(drawing: Drawing, block: int, weights: Tensor) -> None:
     left = BLOCKS + block * WIDE
     drawing.box(left + 2, TOP - 8, WIDE - 4, 144, colour="line", ground=False, radius=5)
-    with drawing.part(f"ribbons-{block}"):
-        drawing.shape(ribbons(block, weights[1:].tolist()), "value", full=True)
+    drawing.shape(ribbons(block, weights[1:].tolist()), "value", full=True)
     drawing.box(left + 30, TOP - 3, 5, 135, colour="ink", radius=2)
 
 
@@ -370,39 +349,28 @@ def answers(drawing: Drawing, shares: Tensor) -> None:
     for digit, share in enumerate(shares.tolist()):
         y = TOP + 13.4 * digit
         drawing.text(BARS - 4, y + 4, f"{digit}", size=12, anchor="end")
-        with drawing.part(f"bar-{digit}"):
-            drawing.full(Box(BARS, y - 4.5, LONGEST * share, 9), "ink")
+        drawing.full(Box(BARS, y - 4.5, LONGEST * share, 9), "ink")
 
 
 def names(drawing: Drawing, depth: int) -> None:
     """Write below the flow what each of its parts is."""
-    y = FLOW.bottom - 4
+    y = NAMES
     middles = {"image": 34.0, "tokens": 97.0, "block 0": 146.0, "head": 297.0}
     middles |= {f"{b}": BLOCKS + (b + 0.5) * WIDE for b in range(1, depth)}
     for name, x in middles.items():
         drawing.text(x, y, name, size=12, anchor="middle")
-    with drawing.part("read"):
-        drawing.text(358, y, "answer", size=12, anchor="end")
+    drawing.text(358, y, "answer", size=12, anchor="end")
 
 
 def opened(drawing: Drawing, now: Numbers, heads: int, depth: int) -> None:
     """Draw the image large, and where the class token looks in each of the heads."""
-    with drawing.part("handle-patch"):
-        for index, name in enumerate(PICTURES):
-            with drawing.part(f"large-{index}", moving=index > 0):
-                drawing.photograph(LARGE, f"cluttered_digit_{name}")
-        with drawing.part("mark"):
-            place = LARGE.cell(*divmod(PATCH, SIDE), SIDE, SIDE)
-            drawing.frame(place, "patch-0", around=0)
-    with drawing.part("of-maps"):
-        drawing.text(2, MAPS.y - 6, f"attention, block {depth - 1}", size=12)
+    drawing.photograph(LARGE, f"cluttered_digit_{PICTURES[0]}")
+    place = LARGE.cell(*divmod(PATCH, SIDE), SIDE, SIDE)
+    drawing.frame(place, "patch-0", around=0)
+    drawing.text(2, MAPS.y - 6, f"attention, block {depth - 1}", size=12)
     weights = weights_of(now, depth - 1)
-    with drawing.part("handle-head"):
-        for head in range(heads):
-            with drawing.part(f"map-{head}"):
-                one_map(drawing, map_of(head), weights[head, 1:].tolist())
-        with drawing.part("chosen", moving=True):
-            drawing.frame(map_of(0), "asking", around=0)
+    for head in range(heads):
+        one_map(drawing, map_of(head), weights[head, 1:].tolist())
 
 
 def map_of(head: int) -> Box:
@@ -446,15 +414,3 @@ def table(
             drawing.text(right, y, shape(step.base), size=10.5, anchor="end")
             y += 18
         y += 5
-
-
-def lens(drawing: Drawing) -> None:
-    """Draw one empty row of words and numbers, which the script repeats and fills."""
-    with drawing.part("label"):
-        drawing.text(LABELS, FIRST + 14, "", size=12)
-    with drawing.part("more"):
-        drawing.text(347, FIRST + 14, "…", size=12)
-    for column in range(SEEN):
-        with drawing.part(f"cell-{column}"):
-            x = LABELS + 68 + column * CELL
-            drawing.cells(x, FIRST, [[" "]], (CELL, 20), size=12)

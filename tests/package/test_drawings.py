@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import re
 from xml.etree import ElementTree
 
@@ -539,6 +540,47 @@ def test_letters_hold_the_numbers_of_the_flow():
     assert counts == [-2048, 123, 0, 2047, 67]
     with pytest.raises(ValueError, match="^tokens: expected -2048 to 2047 units"):
         packed({"tokens": torch.tensor([20.5])})
+
+
+def test_query_and_key_are_turned_as_in_the_chapter():
+    """The still picture has the chapter's pair, and the scores of its loops."""
+    from book.drawings.rotary import (
+        KEY,
+        PAIRS,
+        QUERY,
+        SIDE,
+        STATES,
+        added,
+        score,
+        signed,
+        vector,
+    )
+
+    cells = {cell.id: cell.source for cell in code_cells(CHAPTERS[15])}
+    assert f"query, key, speed = {QUERY}, {KEY}, 0.5" in cells["hand-turn"]
+    made = {"math": math}
+    exec(cells["hand-turn"], made)
+    exec(cells["hand-grid"].split("\n\n\nfor ")[0], made)
+    shown = drawn("rotary")
+    for query, key in STATES:
+        angles = [
+            made["angles_with_loops"](*place, SIDE, SIDE, 2 * PAIRS)
+            for place in (query, key)
+        ]
+        turned = [
+            made["turn_with_loops"](vector(pair).tolist(), of)
+            for pair, of in zip((QUERY, KEY), angles, strict=True)
+        ]
+        found = sum(a * b for a, b in zip(*turned, strict=True))
+        assert score(query, key) == pytest.approx(found, abs=1e-5)
+        placed = [
+            [made["add_hand"](pair, angle) for angle in of]
+            for pair, of in zip((QUERY, KEY), angles, strict=True)
+        ]
+        by_hand = sum(made["dot"](a, b) for a, b in zip(*placed, strict=True))
+        assert added(query, key) == pytest.approx(by_hand, abs=1e-5)
+        assert signed(found) in shown and signed(by_hand) in shown
+    assert score(*STATES[0]) == pytest.approx(score(*STATES[1]), abs=1e-5)
 
 
 def test_the_clocks_have_the_angles_of_the_chapter():

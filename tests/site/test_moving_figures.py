@@ -42,9 +42,10 @@ CHAPTERS = {
     "ring": "notebooks/12_scale",
     "swin_window": "notebooks/13_swin_and_deit",
     "made_of": "notebooks/14_bug_clinic",
+    "rotary": "notebooks/15_a_vit_of_2026",
 }
 STILL = {"split_move_join", "split_and_merge", "position_similarity", "swin_window"}
-STILL |= {"data_flow", "ring"}
+STILL |= {"data_flow", "ring", "rotary"}
 every_figure = pytest.mark.parametrize("name", CHAPTERS)
 
 
@@ -163,7 +164,7 @@ def is_a_still_picture(figure, name):
     height = figure.bounding_box()["height"]
     assert height < figure.locator(".vit-drawing").bounding_box()["height"] + 2
     if name in STILL:  # scripts replace this part
-        expect(figure.locator('[data-part="still"]')).to_be_visible()
+        expect(figure.locator('[data-part="still"]').first).to_be_visible()
 
 
 @every_figure
@@ -217,6 +218,7 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "residual_stream": "Back",  # it opens at its last step
     "resized_positions": "Back",  # it opens two steps before its last
     "made_of": "Image 0 alone",
+    "rotary": "Swap places",
 }
 
 
@@ -1500,7 +1502,7 @@ def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
     if place:
         press(figure, "Another picture")
     chooses(figure, "patch that is followed", row, column)
-    chooses(figure, "head of attention", *divmod(head, 2))
+    chooses(figure, "head of attention", 0, head)
 
     def shown(step):
         goes_to(figure, step)
@@ -1581,8 +1583,6 @@ def test_each_step_has_the_numbers_of_the_model(flowing, every_step, place):
 
 
 def test_nothing_is_read_from_a_class_token_that_is_not_there(visit, every_step):
-    from book.drawings.data_flow import LONGEST
-
     model, out, *_ = every_step
     figure = visit("data_flow", reduced_motion="reduce")
     streams = [out[f"into blocks.{block}"] for block in range(4)] + [out["into norm"]]
@@ -1593,14 +1593,14 @@ def test_nothing_is_read_from_a_class_token_that_is_not_there(visit, every_step)
         joined = step >= 3
         finished = min(max(step - 3, 0) // 4, 4)  # blocks
         widths = [drawn(figure)[f"bar-{digit}"]["rects"][0][2] for digit in range(10)]
-        expected = LONGEST * reads[finished] * joined
-        assert widths == pytest.approx(expected.tolist(), abs=0.04), step
+        shares = [width / (sum(widths) or 1) for width in widths]
+        expected = reads[finished] * joined
+        assert shares == pytest.approx(expected.tolist(), abs=0.002), step
         label = "answer" if step == 22 else "so far" if joined else "none"
         assert written(figure, "read") == label
-        computed = step >= 20 or (step >= 4 and step % 4)
-        maps = figure.locator('[data-part^="map-"]')
-        pale = maps.evaluate_all("all => all.map(one => one.style.opacity !== '1')")
-        assert pale == [not computed] * 4, step
+        best = expected.max().item()
+        said = f"{100 * best:.0f} %" if joined else ""
+        assert written(figure, "share") == said
 
 
 def test_a_guess_is_judged(visit):
@@ -1641,7 +1641,7 @@ def test_the_smallest_weight_is_not_called_zero(visit, every_step):
     head, patch = divmod(int(last.argmin()), 64)
     assert last[head, patch] < 0.0005
     chooses(figure, "patch that is followed", *divmod(patch, 8))
-    chooses(figure, "head of attention", *divmod(head, 2))
+    chooses(figure, "head of attention", 0, head)
     assert written(figure, "label-6") == "weight: the share, under 0.1 %"
     grid = figure.get_by_role("slider", name="patch that is followed")
     said = f"patch {patch}, with under 0.1 % of the attention in head {head}"
@@ -1668,21 +1668,29 @@ def test_the_slider_says_each_steps_name_and_shapes(flowing):
 
 
 def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_step):
-    from book.drawings.data_flow import BLOCKS, ribbons
-    from book.drawings.data_flow import WIDE as BLOCK
+    from book.drawings.data_flow import ribbons
 
     _, _, weights, *_ = every_step
     figure = visit("data_flow", reduced_motion="reduce", has_touch=True)
     slider = opened_step(figure)
-    box = grip(figure, "handle-step")
-    x = box["x"] + box["width"] * (BLOCKS + 2.35 * BLOCK) / 360
-    figure.page.mouse.click(x, box["y"] + box["height"] / 2)
+    box = figure.locator('[data-part="ribbons-2"]').bounding_box()
+    x = box["x"] + 0.4 * box["width"]
+    y = box["y"] + box["height"] / 2
+    figure.page.mouse.move(x, y)
+    pointed = figure.locator('[data-part="pointed"]')
+    expect(pointed).to_be_visible()
+    assert written(figure, "called") == "attention weights"
+    figure.page.mouse.click(x, y)
     said = "block 2: attention weights, (h, T, T) = (4, 65, 65)"
     assert slider.get_attribute("aria-valuetext") == said
     assert slider.input_value() == "13"
     assert "Block 2, head 1: the class token gives 39 % of" in named(figure)
     figure.page.touchscreen.tap(*spot(figure, "handle-patch", (2, 5), 8))
-    figure.page.mouse.click(*spot(figure, "handle-head", (1, 0), 2))
+    figure.page.mouse.click(
+        *middle(figure.locator('[data-part="map-2"]').bounding_box())
+    )
+    expect(pointed).to_be_hidden()
+    assert written(figure, "called") == "attention weights"
     shown = weights[2][0, :, 0, 1:]  # (h, N), of block 2
     assert shown[2, 21] < 0.0005
     patch = figure.get_by_role("slider", name="patch that is followed")
@@ -1693,7 +1701,8 @@ def test_steps_patches_and_heads_are_chosen_by_mouse_and_finger(visit, every_ste
     for block, expected in ((2, shown[2]), (3, weights[3][0, :, 0, 1:].mean(dim=0))):
         path = drawn(figure)[f"ribbons-{block}"]["path"]
         assert path.count("M") == ribbons(block, expected.tolist()).count("M")
-    figure.page.touchscreen.tap(x + 0.1 * box["width"], box["y"] + 5)
+    next_one = figure.locator('[data-part="ribbons-3"]').bounding_box()
+    figure.page.touchscreen.tap(next_one["x"] + 5, y)
     assert slider.get_attribute("aria-valuetext").startswith("block 3: ")
 
 
@@ -1737,16 +1746,73 @@ def test_on_paper_the_flow_is_that_of_its_still_picture(visit):
     figure = visit("data_flow", reduced_motion="reduce")
     press(figure, "Another picture")
     goes_to(figure, 9)
-    drawings = [drawn(figure)]
-    first, second = (figure.locator(f'[data-part="image-{i}"]') for i in (0, 1))
-    for media, here, away in (("print", first, second), ("screen", second, first)):
+    still, moving = (
+        figure.locator(f'[data-part="{name}"]') for name in ("still", "flow")
+    )
+    before = drawn(figure)
+    for media, here, away in (("print", still, moving), ("screen", moving, still)):
         figure.page.emulate_media(media=media)
         expect(here).to_be_visible()
         expect(away).to_be_hidden()
-        drawings.append(drawn(figure))
-    longest = max(range(10), key=lambda i: drawings[1][f"bar-{i}"]["rects"][0][2])
-    assert longest == 4, "as the caption and the table have it"
-    assert drawings[0] == drawings[2]
+        ratio = 360 / 453 if media == "print" else 784 / 428
+        box = figure.locator(".vit-drawing").bounding_box()
+        assert box["width"] / box["height"] == pytest.approx(ratio, rel=0.02)
+    assert drawn(figure) == before
+
+
+def test_the_flow_is_as_wide_as_the_page_and_nothing_in_it_is_pale(visit):
+    figure = visit("data_flow", {"width": 1280, "height": 800}, CHAPTERS["data_flow"])
+    assert figure.locator(".vit-drawing").bounding_box()["width"] == 784
+    sizes = figure.locator('[data-part="flow"] text').evaluate_all(
+        "all => all.map(text => parseFloat(text.getAttribute('font-size')))"
+    )
+    assert min(sizes) >= 12, "a unit is a pixel here"
+    faded = """figure => [...figure.querySelectorAll(".vd-moving, .vd-moving *")]
+        .filter(part => part.checkVisibility() && getComputedStyle(part).opacity < 1)
+        .length"""
+    for step in (0, 13, 22):
+        goes_to(figure, step)
+        assert figure.evaluate(faded) == 0
+    resize(figure.page, PHONE)
+    box = figure.locator(".vit-drawing").bounding_box()
+    assert box["height"] > box["width"], "it is drawn for a phone"
+    words = figure.page.locator("#the-picture > p").first.bounding_box()
+    assert words["y"] > box["y"] + box["height"], "the figure first, then the words"
+    goes_to(figure, 13)
+    resize(figure.page, WIDE)
+    assert written(figure, "stage") == "Block 2: attention weights"
+
+
+# Where each tile is: its middle, in the drawing's units.
+TILES = """figure => [...figure.querySelectorAll('[data-part="tiles"] rect')]
+    .map(one => {
+        const {x, y, width, height} = one.getBBox();
+        return [one.getAttribute("visibility"), x + width / 2, y + height / 2];
+    })"""
+
+
+def test_patches_travel_along_their_strands_and_only_the_class_token_goes_on(visit):
+    figure = visit("data_flow", reduced_motion="reduce")
+    goes_to(figure, 0)
+    seen = {state for state, *_ in figure.evaluate(TILES)}
+    assert seen == {"hidden"}, "they are still in the image"
+    before = 0
+    for step in range(1, 20):
+        goes_to(figure, step)
+        tiles = figure.evaluate(TILES)
+        assert {state for state, *_ in tiles} == {"visible"}
+        [x] = {round(x, 1) for _, x, _ in tiles}
+        assert x > before or step == 19
+        before = x
+        heights = [y for *_, y in tiles]
+        assert heights == sorted(heights) and len(set(heights)) == 64
+    ends = []
+    for step in (20, 22):
+        goes_to(figure, step)
+        [end] = {round(x, 1) for _, x, _ in figure.evaluate(TILES)}
+        circle = figure.locator('[data-part="class"] circle')
+        ends.append((end, float(circle.get_attribute("cx"))))
+    assert ends[0][0] == ends[1][0] < ends[1][1], "64 patches stay behind"
 
 
 # The valley
@@ -2486,3 +2552,117 @@ def test_scores_and_temperature_are_dragged_by_mouse_and_finger(visit):
     _, y = middle(box)
     drag_by_finger(figure, (box["x"] + 60, y), (box["x"] + box["width"] - 1, y + 5))
     softened(figure, [-3, 2, 0.5, 5], 10)
+
+
+# Rotary positions
+
+
+def rotated(figure, query, key):
+    """Compare what the page shows with the package, for a query and a key somewhere."""
+    from book.drawings.rotary import KEY, PAIRS, QUERY, SIDE, vector
+    from vit_steps.variants.rotary import apply_rope, rope_angles
+
+    angles = rope_angles((SIDE, SIDE), 2 * PAIRS).double()  # (N, d/2)
+    q, k = (
+        apply_rope(vector(pair).expand(SIDE**2, -1), angles)  # (N, d)
+        for pair in (QUERY, KEY)
+    )
+    asks, asked = (SIDE * row + column for row, column in (query, key))
+    each = (q[asks] * k[asked]).reshape(2, PAIRS).sum(dim=0)
+    for pair, product in enumerate(each.tolist()):
+        assert number(figure, f"product-{pair}") == pytest.approx(product, abs=0.0051)
+    score = (q[asks] @ k[asked]).item()
+    assert number(figure, "turned") == pytest.approx(score, abs=0.0051)
+    hands = torch.cat([angles.cos(), angles.sin()], dim=1)  # (N, d)
+    other = (vector(QUERY) + hands[asks]) @ (vector(KEY) + hands[asked])
+    assert number(figure, "added") == pytest.approx(other.item(), abs=0.0051)
+    shades = figure.locator('[data-part="map"] rect.vd-full').evaluate_all(
+        "cells => cells.map(cell => +cell.style.fillOpacity)"
+    )
+    scores = (k @ q[asks]).clamp(min=0)
+    largest = vector(QUERY).norm() * vector(KEY).norm()
+    assert shades == pytest.approx((0.6 * scores / largest).tolist(), abs=0.001)
+    for name, (row, column) in (("query", query), ("key", key)):
+        handle = figure.get_by_role("slider", name=f"place of the {name}")
+        said = f"row {row}, column {column}"
+        assert handle.get_attribute("aria-valuetext") == said
+        assert handle.get_attribute("aria-valuenow") == str(SIDE * row + column)
+    return number(figure, "turned"), number(figure, "added")
+
+
+def test_the_score_is_that_of_the_packages_rope(visit):
+    figure = visit("rotary", reduced_motion="reduce")
+    query, key = (
+        figure.get_by_role("slider", name=f"place of the {n}") for n in ("query", "key")
+    )
+    begin, _ = rotated(figure, (1, 1), (3, 2))
+    key.press("ArrowRight")
+    assert rotated(figure, (1, 1), (3, 3))[0] != begin
+    query.press("End")
+    rotated(figure, (7, 7), (3, 3))
+    key.press("Home")
+    score, _ = rotated(figure, (7, 7), (0, 0))
+    press(figure, "Swap places")
+    assert rotated(figure, (0, 0), (7, 7))[0] != score, "direction matters"
+    query.press("ArrowUp")
+    rotated(figure, (0, 0), (7, 7))
+
+
+def test_moved_together_the_score_stands_still(visit):
+    figure = visit("rotary", reduced_motion="reduce")
+    query = figure.get_by_role("slider", name="place of the query")
+    begin, added = rotated(figure, (1, 1), (3, 2))
+    press(figure, "Move both")
+    query.press("ArrowDown")
+    query.press("ArrowRight")
+    score, other = rotated(figure, (2, 2), (4, 3))
+    assert score == begin and other != added
+    expect(figure.get_by_role("status")).to_contain_text("so it stands still")
+    assert written(figure, "turned-says") == "stands still"
+    query.press("End")
+    assert rotated(figure, (5, 6), (7, 7))[0] == begin, "neither leaves the grid"
+    query.press("ArrowDown")
+    assert rotated(figure, (5, 6), (7, 7))[0] == begin
+    press(figure, "Move both")
+    query.press("ArrowUp")
+    assert rotated(figure, (4, 6), (7, 7))[0] != begin
+    assert written(figure, "turned-says") == ""
+
+
+def test_query_and_key_are_dragged_by_mouse_and_finger(visit):
+    figure = visit("rotary", has_touch=True)
+    time_stands(figure.page)
+
+    def at(row, column):
+        box = figure.locator('[data-part="map"]').bounding_box()
+        cell = box["width"] / 8
+        return box["x"] + (column + 0.5) * cell, box["y"] + (row + 0.5) * cell
+
+    mouse = figure.page.mouse
+    mouse.move(*at(1, 1))
+    mouse.down()
+    mouse.move(*at(4, 3))
+    mouse.up()
+    figure.page.clock.run_for(1000)
+    rotated(figure, (4, 3), (3, 2))
+    press(figure, "Move both")
+    assert not drag_by_finger(figure, at(3, 2), at(5, 5))
+    figure.page.clock.run_for(1000)
+    rotated(figure, (6, 6), (5, 5))
+    drag_by_finger(figure, at(0, 0), at(0, 3))
+    figure.page.clock.run_for(1000)
+    rotated(figure, (6, 6), (5, 5))
+
+
+def test_query_and_key_walk_together_to_the_last_places(visit):
+    figure = visit("rotary")
+    time_stands(figure.page)
+    begin, _ = rotated(figure, (1, 1), (3, 2))
+    press(figure, "Play")
+    figure.page.clock.run_for(1100)
+    assert rotated(figure, (1, 2), (3, 3))[0] == begin
+    figure.page.clock.run_for(60_000)
+    assert rotated(figure, (5, 6), (7, 7))[0] == begin
+    press(figure, "Play")
+    figure.page.clock.run_for(1000)
+    assert rotated(figure, (0, 0), (2, 1))[0] == begin, "from the first again"

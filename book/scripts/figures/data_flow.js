@@ -1,8 +1,8 @@
 // Chapter 7: opens each step of a trained model on the way from an image to its answer, with its numbers.
 
 import { el } from "../shared/elements.js";
-import { move, placeAt, set, softmax, sumOf, upTo, written } from "../moving/kit.js";
-/** @import { Box, Figure } from "../moving/kit.js" */
+import { clamp, drawn, move, placeAt, set, softmax, sumOf, upTo, written } from "../moving/kit.js";
+/** @import { Attributes, Box, Figure, Place, Spot } from "../moving/kit.js" */
 
 /** @typedef {[[name: string, shape: number[], unit: number][], string]} Packed tensors, and their numbers as letters */
 /** @typedef {[name: string, letters: string, here: string, base: string, from: number, to: number]} Described */
@@ -17,14 +17,6 @@ import { move, placeAt, set, softmax, sumOf, upTo, written } from "../moving/kit
  * @property {number} heads
  * @property {number} patch that is followed at the start
  * @property {number} chosen head at the start
- * @property {Box} flow the strands from the image to the bars, and what stands below them
- * @property {Box} image
- * @property {Box} large the image again, large enough for a finger
- * @property {Box} maps
- * @property {number} top y of the class token's strand
- * @property {[left: number, wide: number, end: number]} blocks the first block's left edge and its width, the last norm
- * @property {[left: number, longest: number]} bars
- * @property {[count: number, pitch: number, cell: number]} rows of numbers, and the width of a number
  */
 /**
  * @typedef {object} Flow what the model computes from one picture: of a vector in a head three numbers, of others four
@@ -79,90 +71,304 @@ import { move, placeAt, set, softmax, sumOf, upTo, written } from "../moving/kit
  */
 /** @typedef {{label: string, cells: string[], colour: string, more: boolean}} Row */
 
+/**
+ * @typedef {object} Plan where everything stands, for a phone or across the page
+ * @property {[number, number]} size of the sheet
+ * @property {[number, number][]} across x on the phone's sheet, in which the steps are told, and here
+ * @property {Place} image in the flow
+ * @property {Place} large the image in which a patch is chosen
+ * @property {number} top y of the class token's strand
+ * @property {number} pitch from one strand to the next
+ * @property {number} longest bar
+ * @property {number} thick half the width of a ribbon whose weight is 1
+ * @property {number} names base line of what stands below the flow
+ * @property {Place[]} maps of the heads
+ * @property {Spot} mapped where the title of the maps is
+ * @property {{x: number, y: number, pitch: number, first: number, cell: number}} rows of numbers, the first cell's x
+ * @property {Spot} stage
+ * @property {Spot} shape
+ * @property {Spot} base
+ * @property {number} [lens] y at which what is opened begins
+ */
+
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const LEVELS = [0.12, 0.3, 0.55, 0.8]; // of the largest weight in a head's map
-const COLOURS = ["ink", "class", "query", "key", "value", "patch-0", "position"];
-const [SIDE, SEEN] = [8, 4]; // patches along a side, numbers that are written
-const [MAP, MAPS_APART] = [54, 58]; // side of a head's map, distance of two
-const [JOINS, WEIGHTS] = [3, 5]; // kinds of steps: the class token joins, attention weights
+const [SIDE, SEEN, ROWS] = [8, 4, 7]; // patches along a side, numbers that are written, rows of them
+const [JOINS, WEIGHTS, MIXES] = [3, 5, 6]; // kinds of steps: the class token joins, attention weights, values add up
+// Where the parts of the flow stand on the phone's sheet; in a block, from its left edge on.
+const [CUT, TOKENS, PLACED, NORM, HEAD, BARS, LAST] = [94, 106, 110, 286, 300, 324, 298];
+const [LEFT, WIDE, READS, GIVES, MLP] = [124, 40, 5, 27, 30];
+
+/** @type {Plan} */
+const PHONE = {
+  size: [360, 474],
+  across: [[0, 0], [360, 360]],
+  image: [2, 76, 64, 64],
+  large: [2, 206, 112, 112],
+  top: 44,
+  pitch: 2,
+  longest: 34,
+  thick: 5,
+  names: 194,
+  maps: upTo(4).map((head) => [2 + (head % 2) * 58, 340 + Math.floor(head / 2) * 58, 54, 54]),
+  mapped: { x: 2, y: 334 },
+  rows: { x: 124, y: 208, pitch: 34, first: 192, cell: 38 },
+  stage: { x: 2, y: 14 },
+  shape: { x: 358, y: 14 },
+  base: { x: 358, y: 30 },
+};
+/** @type {Plan} */
+const DESK = {
+  size: [784, 428],
+  across: [
+    [0, 0], [66, 128], [94, 174], [104, 186], [110, 228], [118, 242], [124, 260],
+    [284, 640], [308, 694], [324, 714], [360, 784],
+  ],
+  image: [0, 46, 128, 128],
+  large: [0, 46, 128, 128],
+  top: 24,
+  pitch: 2.7,
+  longest: 36,
+  thick: 12,
+  names: 218,
+  maps: upTo(4).map((head) => [424 + head * 92, 276, 82, 82]),
+  mapped: { x: 424, y: 267 },
+  rows: { x: 0, y: 276, pitch: 22, first: 150, cell: 48 },
+  stage: { x: 0, y: 267 },
+  shape: { x: 424, y: 401 },
+  base: { x: 424, y: 420 },
+  lens: 250,
+};
+const desk = matchMedia("screen and (min-width: 1280px)");
+
+/** Writes on the drawing. @type {(spot: Spot, text: string, of?: Attributes) => SVGTextElement} */
+function inked({ x, y }, text, { colour = "ink", ...of } = {}) {
+  return drawn("text", { x, y, class: `vd-text vd-${colour}`, "font-size": 12, ...of }, document.createTextNode(text));
+}
 
 /** @param {Figure<Numbers>} figure */
 function start(figure) {
-  const { labels, scale, depth, heads, flow, image, large, maps, top } = figure.numbers;
-  const [left, wide, end] = figure.numbers.blocks;
-  const [bars, longest] = figure.numbers.bars;
-  const [rowCount, pitch, cellWidth] = figure.numbers.rows;
+  const { labels, scale, depth, heads } = figure.numbers;
   const flows = figure.numbers.pictures.map((packed) => /** @type {Flow} */ (unpacked(packed)));
   const model = /** @type {Model} */ (unpacked(figure.numbers.model));
   const openings = opener(model, scale, heads);
   const steps = inOrder(figure.numbers);
-  const last = steps.length - 1;
   let now = 0; // nothing is given away before the reader has made a guess
-  figure.at = steps[now].to; // x up to which it is lit on the screen
+  figure.at = steps[now].to; // x that the data have reached on the screen
   let [picture, patch, head] = [0, figure.numbers.patch, figure.numbers.chosen];
+  let plan = desk.matches ? DESK : PHONE;
 
-  // The drawing has one row; the others are copies of it.
-  for (const name of ["label", "more", ...upTo(SEEN).map((column) => `cell-${column}`)]) {
-    const first = figure.part(name);
-    const others = upTo(rowCount - 1).map(() => /** @type {SVGElement} */ (first.cloneNode(true)));
-    first.after(...others);
-    [first, ...others].forEach((part, row) => {
-      part.dataset.part = name.replace(/(?=-|$)/, `-${row}`);
-      figure.parts.set(part.dataset.part, set(part, { transform: `translate(0 ${row * pitch})` }));
+  const flow = figure.part("flow");
+  const photographs = upTo(flows.length).map((index) => {
+    return /** @type {Element} */ (figure.part(`image-${index}`).firstElementChild).getAttribute("href") ?? "";
+  });
+
+  /** Returns where an x of the phone's sheet is. @type {(x: number) => number} */
+  function across(x) {
+    const next = Math.max(1, plan.across.findIndex(([from]) => from >= x));
+    const [[a, from], [b, to]] = [plan.across[next - 1], plan.across[next]];
+    return from + ((to - from) * (x - a)) / (b - a);
+  }
+  /** @type {(token: number) => number} */
+  const strand = (token) => plan.top + plan.pitch * token;
+  /** @type {(block: number) => number} */
+  const edge = (block) => LEFT + block * WIDE;
+  /** @type {(block: number, of: number) => number[]} */
+  const weightsOf = (block, of) => softmax(flows[picture].scores[block][of]);
+  /** Returns the box of a step in the flow. @type {(step: Step) => Box} */
+  function boxOf({ from, to, kind }) {
+    if (kind === 0 && plan === DESK) return boxed(plan.image);
+    return { x: across(from), y: plan.top - 9, width: across(to) - across(from), height: 64 * plan.pitch + 19 };
+  }
+
+  /** Draws all that stays where it is, and the parts that change. */
+  function build() {
+    set(figure.svg, { viewBox: `0 0 ${plan.size.join(" ")}` });
+    const high = 64 * plan.pitch;
+    /** @type {(name: string, ...children: Node[]) => SVGElement} */
+    const part = (name, ...children) => {
+      const made = drawn("g", { "data-part": name }, ...children);
+      figure.parts.set(name, made);
+      return made;
+    };
+    /** @type {(from: number, to: number, colour: string, of?: Attributes) => SVGElement} */
+    const bar = (from, to, colour, of = {}) => {
+      const x = across(from);
+      const place = { x, y: plan.top - 3, width: across(to) - x, height: high + 6, rx: 3 };
+      return drawn("rect", { class: `vd-box vd-${colour}`, ...place, ...of });
+    };
+    const photograph = (place = plan.image) =>
+      photographs.map((href, index) => drawn("use", { href, ...boxed(place), class: `flow-image-${index}` }));
+    const fan = upTo(SIDE ** 2).map((one) => wire(one, across(LAST - 6)));
+    const phone = plan === PHONE;
+    flow.replaceChildren(
+      part("lens", drawn("path", { class: "vd-box vd-soft", "stroke-width": 0 })),
+      part("now", drawn("rect", { class: "vd-box vd-ink", rx: 5 })),
+      part("pointed", drawn("rect", { class: "vd-box vd-open vd-ink", rx: 5 })),
+      part("called", inked({ x: 0, y: 10 }, "", { "text-anchor": "middle", class: "vd-text vd-ink vd-bold" })),
+      drawn("path", { class: "vd-stroke vd-line flow-wires", d: fan.join("") }),
+      ...upTo(depth).map((block) => {
+        const [x, right] = [across(edge(block) + 2), across(edge(block) + 38)];
+        const frame = { x, y: plan.top - 7, width: right - x, height: high + 14, rx: 5 };
+        return drawn("rect", { class: "vd-box vd-open vd-line", ...frame });
+      }),
+      part("thread", drawn("path", { class: "vd-stroke vd-patch-0", "stroke-width": 2 })),
+      bar(CUT, 104, "ink"),
+      bar(PLACED, 118, "position"),
+      drawn("path", { class: "vd-stroke vd-class flow-class", d: `M${across(TOKENS)} ${plan.top}H${across(HEAD)}` }),
+      ...upTo(depth).flatMap((block) => [
+        part(`ribbons-${block}`, drawn("path", { class: "vd-full vd-value" })),
+        bar(edge(block) + MLP, edge(block) + 35, "ink", { rx: 2 }),
+      ]),
+      bar(NORM, 293, "ink"),
+      bar(HEAD, 308, "ink"),
+      ...photograph(),
+      part("tiles", ...upTo(SIDE ** 2).map(() => drawn("rect", {}))),
+      part("values", drawn("path", { class: "vd-box vd-value", "stroke-width": 1.5 })),
+      part("class", drawn("circle", { class: "vd-box vd-class", r: phone ? 3.5 : 5, "stroke-width": 2 })),
+      ...upTo(10).flatMap((digit) => {
+        const [x, y] = [across(BARS), plan.top + digit * (high / 9.55)];
+        return [
+          inked({ x: x - 4, y: y + 4 }, `${digit}`, { "text-anchor": "end" }),
+          part(`bar-${digit}`, drawn("rect", { class: "vd-full vd-ink", x, y: y - 4.5, height: phone ? 9 : 11 })),
+        ];
+      }),
+      part("share", inked({ x: 0, y: 0 }, "")),
+      ...names(phone),
+      part("read", inked({ x: phone ? 358 : 744, y: plan.names }, "", { "text-anchor": phone ? "end" : "middle" })),
+      part("stage", inked(plan.stage, "", { class: "vd-text vd-ink vd-bold", "font-size": phone ? 13 : 15 })),
+      part("shape", inked(plan.shape, "", { class: "vd-text vd-ink vd-bold", "font-size": 13 })),
+      part("base", inked(plan.base, "", { class: "vd-text vd-soft", "font-size": phone ? 12 : 13 })),
+      part("of-maps", inked(plan.mapped, "", { "font-size": phone ? 12 : 13 })),
+      ...upTo(ROWS).flatMap((row) => {
+        const [y, { x, first, cell }] = [plan.rows.y + row * plan.rows.pitch, plan.rows];
+        return [
+          part(`label-${row}`, inked({ x, y: y + 14 }, "")),
+          part(`more-${row}`, inked({ x: 0, y: y + 14 }, "…")),
+          ...upTo(SEEN).map((column) => {
+            const [left, size] = [first + column * cell, { width: cell, height: 20 }];
+            const box = drawn("rect", { x: left, y, ...size, rx: 3 });
+            const middle = { x: left + cell / 2, y: y + 14.3 };
+            return part(`cell-${row}-${column}`, box, inked(middle, "", { "text-anchor": "middle" }));
+          }),
+        ];
+      }),
+    );
+    for (const name of ["shape", "base"]) {
+      if (phone) set(/** @type {Element} */ (figure.part(name).firstElementChild), { "text-anchor": "end" });
+    }
+    fitted("handle-step", [0, plan.top - 10, plan.size[0], plan.names - plan.top + 12]);
+    const mark = part("mark", framed("patch-0", plan.large[2] / SIDE));
+    fitted("handle-patch", plan.large, ...(phone ? photograph(plan.large) : []), mark);
+    const size = plan.maps[0][2];
+    const maps = plan.maps.map(([x, y]) => {
+      const levels = LEVELS.map((level) => drawn("path", { class: "vd-full vd-class", "fill-opacity": level + 0.2 }));
+      return drawn("g", {}, drawn("rect", { class: "vd-box vd-line", x, y, width: size, height: size }), ...levels);
+    });
+    const below = plan.maps.map(([x, y], of) => {
+      return inked({ x: x + size / 2, y: y + size + 15 }, `head ${of}`, { "text-anchor": "middle" });
+    });
+    maps.forEach((map, of) => figure.parts.set(`map-${of}`, set(map, { "data-part": `map-${of}` })));
+    fitted("handle-head", around(), ...maps, ...(phone ? [] : below), part("chosen", framed("asking", size)));
+  }
+
+  /** @type {(colour: string, side: number) => SVGElement} */
+  function framed(colour, side) {
+    const size = { width: side, height: side, rx: 3, "stroke-width": 2.25 };
+    return drawn("rect", { class: `vd-box vd-open vd-${colour}`, ...size });
+  }
+
+  /**
+   * Puts a handle where it is in this plan, with what is drawn in it.
+   * @type {(name: string, place: Place, ...parts: Node[]) => void}
+   */
+  function fitted(name, [x, y, width, height], ...parts) {
+    const handle = figure.part(name);
+    const grip = handle.querySelector(".moving-grip");
+    if (grip) set(grip, { x, y, width, height });
+    handle.replaceChildren(...(grip ? [grip] : []), ...parts);
+  }
+
+  /** Returns the place of all maps together. @type {() => Place} */
+  function around() {
+    const [[x, y, size], [right, bottom]] = [plan.maps[0], plan.maps[heads - 1]];
+    return [x - 2, y - 2, right - x + size + 4, bottom - y + size + 4];
+  }
+
+  /** Names the parts below the flow, on a desk with what leaves them. @type {(phone: boolean) => Node[]} */
+  function names(phone) {
+    /** @typedef {[string, number, number]} Named with its x and its step */
+    /** @type {(block: number) => Named} */
+    const named = (block) => [phone && block ? `${block}` : `block ${block}`, edge(block) + 20, 7 + 4 * block];
+    /** @type {Named[]} */
+    const all = [
+      ["image", phone ? 34 : 33, 0],
+      ["tokens", phone ? 97 : 114, 3],
+      ...upTo(depth).map(named),
+      ["head", phone ? 297 : 299, steps.length - 2],
+    ];
+    if (!phone) all.push(["patches", 99, 1]);
+    return all.flatMap(([name, x, step]) => {
+      const at = { x: across(x), y: plan.names };
+      const written = [inked(at, name, { "text-anchor": "middle", "font-size": phone ? 12 : 13 })];
+      const here = steps[step].shape.replace(/.*= /, "");
+      if (!phone) written.push(inked({ x: at.x, y: at.y + 16 }, here, { colour: "soft", "text-anchor": "middle" }));
+      return written;
     });
   }
 
-  /** @type {(token: number) => number} */
-  const strand = (token) => top + 2 * token;
-  /** @type {(block: number, of: number) => number[]} */
-  const weightsOf = (block, of) => softmax(flows[picture].scores[block][of]);
+  /** Returns the path of a patch from the image's edge to an x. @type {(one: number, to: number) => string} */
+  function wire(one, to) {
+    const { x, y, width } = square(one, boxed(plan.image));
+    const [left, row, out] = [x + width / 2, strand(one + 1), y + width / 2];
+    const [leaves, middle, cut] = [across(66), across(79), across(CUT)];
+    return `M${one === patch ? left : leaves} ${out}H${leaves}C${middle} ${out} ${middle} ${row} ${cut} ${row}H${to}`;
+  }
 
   /** Draws a step of a picture, and returns its sentences. @type {(step: Step) => string} */
   function draw({ name, shape, base, kind, block, read }) {
-    flows.forEach((_, index) => {
-      for (const part of ["image", "large"]) {
-        figure.part(`${part}-${index}`).style.display = index === picture ? "inline" : "none";
-      }
-    });
-    const attends = kind === WEIGHTS || kind === WEIGHTS + 1;
+    figure.svg.dataset.picture = String(picture);
+    const attends = kind === WEIGHTS || kind === MIXES;
     for (let b = 0; b < depth; b++) drawRibbons(b, b === block && attends ? [head] : upTo(heads));
-    for (let of = 0; of < heads; of++) {
-      drawMap(of, weightsOf(block, of).slice(1));
-      figure.part(`map-${of}`).style.opacity = kind < WEIGHTS ? "0.3" : "1"; // pale until they are computed
-    }
-    follow();
-    figure.write("of-maps", `attention, block ${block}`);
+    for (let of = 0; of < heads; of++) drawMap(of, weightsOf(block, of).slice(1));
+    figure.draw("thread", { d: wire(patch, across(LAST)) });
+    const marked = square(patch, boxed(plan.large));
+    figure.draw("mark", { x: marked.x, y: marked.y });
+    const phone = plan === PHONE;
+    figure.write("of-maps", phone ? `attention, block ${block}` : `Where each head of block ${block} looks`);
     const joined = kind >= JOINS; // before, there is no class token to be read
-    flows[picture].reads[read].forEach((share, digit) => {
-      figure.draw(`bar-${digit}`, { width: joined ? longest * share : 0 });
+    const shares = flows[picture].reads[read];
+    shares.forEach((share, digit) => {
+      figure.draw(`bar-${digit}`, { width: joined ? plan.longest * share : 0 });
     });
-    figure.part("bars").style.opacity = read === depth ? "1" : "0.55";
-    figure.write("read", kind === steps[last].kind ? "answer" : joined ? "so far" : "none");
+    const first = best(shares);
+    figure.write("share", joined && !phone ? percent(shares[first]) : "");
+    const y = plan.top + first * ((64 * plan.pitch) / 9.55) + 5;
+    figure.draw("share", { x: across(BARS) + plan.longest * shares[first] + 4, y });
+    figure.write("read", kind === steps[steps.length - 1].kind ? "answer" : joined ? "so far" : "none");
     figure.write("stage", name[0].toUpperCase() + name.slice(1));
     figure.write("shape", shape);
     figure.write("base", `in ViT-B/16: ${base}`);
     const open = { flow: flows[picture], label: labels[picture], patch, head, block, read };
     const [rows, sentences] = openings[kind](open);
-    upTo(rowCount).forEach((row) => fill(row, rows[row] ?? words("")));
+    upTo(ROWS).forEach((row) => fill(row, rows[row] ?? words("")));
     return sentences;
   }
 
   /**
-   * Draws ribbons from the patches to the class token, each ten times its weight wide, the mean of some heads.
+   * Draws ribbons from the patches to the class token, as wide as the mean of their weights in some heads.
    * @type {(block: number, of: number[]) => void}
    */
   function drawRibbons(block, of) {
     const all = of.map((one) => weightsOf(block, one));
-    const x = left + block * wide;
+    const [x, right] = [across(edge(block) + READS), across(edge(block) + GIVES)];
+    const [one, two] = [x + 0.6 * (right - x), x + 0.5 * (right - x)].map((at) => at.toFixed(1));
     const d = upTo(SIDE ** 2).map((other) => {
       const weight = sumOf(all.map((weights) => weights[other + 1])) / of.length;
       if (weight < 0.01) return "";
-      const [y, half] = [strand(other + 1), 5 * weight];
-      const [a, b, c, e] = [y - half, y + half, top - half, top + half].map((edge) => edge.toFixed(1));
-      return (
-        `M${x + 5} ${a}C${x + 18} ${a} ${x + 16} ${c} ${x + 27} ${c}` +
-        `V${e}C${x + 16} ${e} ${x + 18} ${b} ${x + 5} ${b}Z`
-      );
+      const [y, half] = [strand(other + 1), plan.thick * weight];
+      const [a, b, c, e] = [y - half, y + half, plan.top - half, plan.top + half].map((at) => at.toFixed(1));
+      return `M${x} ${a}C${one} ${a} ${two} ${c} ${right} ${c}V${e}C${two} ${e} ${one} ${b} ${x} ${b}Z`;
     });
     figure.draw(`ribbons-${block}`, { d: d.join("") });
   }
@@ -173,8 +379,7 @@ function start(figure) {
    */
   function drawMap(of, weights) {
     const most = Math.max(...weights);
-    const [down, across] = placeAt(of, 2);
-    const box = { x: maps.x + across * MAPS_APART, y: maps.y + down * MAPS_APART, width: MAP };
+    const box = boxed(plan.maps[of]);
     [...figure.part(`map-${of}`).querySelectorAll("path")].forEach((path, level) => {
       const d = weights.map((weight, other) => {
         if (weight < LEVELS[level] * most || weight >= (LEVELS[level + 1] ?? Infinity) * most) return "";
@@ -186,28 +391,16 @@ function start(figure) {
     if (of === head) figure.draw("chosen", { x: box.x, y: box.y });
   }
 
-  /** Draws the thread of the patch that is followed, and its frame. */
-  function follow() {
-    const { x, y, width } = square(patch, image);
-    const [row, out] = [strand(patch + 1), y + width / 2];
-    const d = `M${x + width / 2} ${out}H${image.x + image.width}C78 ${out} 80 ${row} 94 ${row}H${end}`;
-    figure.draw("thread", { d });
-    const marked = square(patch, large);
-    figure.draw("mark", { x: marked.x, y: marked.y });
-  }
-
   /** @type {(row: number, numbers: Row) => void} */
   function fill(row, { label, cells, colour, more }) {
     figure.write(`label-${row}`, label);
-    const dots = figure.part(`more-${row}`);
-    dots.style.display = more ? "" : "none";
-    set(dots, { transform: `translate(${(cells.length - SEEN) * cellWidth} ${row * pitch})` });
+    figure.part(`more-${row}`).style.display = more ? "" : "none";
+    figure.draw(`more-${row}`, { x: plan.rows.first + cells.length * plan.rows.cell + 3 });
     for (let column = 0; column < SEEN; column++) {
-      const cell = figure.part(`cell-${row}-${column}`);
-      cell.style.display = column < cells.length ? "" : "none";
-      figure.write(`cell-${row}-${column}`, cells[column] ?? "");
-      const rect = cell.querySelector("rect");
-      for (const name of COLOURS) rect?.classList.toggle(`vd-${name}`, name === colour);
+      const name = `cell-${row}-${column}`;
+      figure.part(name).style.display = column < cells.length ? "" : "none";
+      figure.write(name, cells[column] ?? "");
+      figure.draw(name, { class: `vd-box vd-${colour}` });
     }
   }
 
@@ -223,11 +416,80 @@ function start(figure) {
     else figure.say(`✗ After block ${block} the answer is still ${best(reads[block + 1])}. It is ${first}`);
   }
 
-  /** Lights the flow up to an x, and marks the opened step. @type {(x: number) => void} */
-  function light(x) {
-    const { from, to } = steps[now];
-    figure.draw("now", { x: from, width: to - from });
-    figure.draw("ahead", { x, width: Math.max(0, bars - 14 - x) });
+  /** Writes the name of a step above it, on a desk. @param {Step} step */
+  function call(step) {
+    const { x, width } = boxOf(step);
+    figure.write("called", plan === DESK ? step.name.replace(/^block.*: /, "") : "");
+    figure.draw("called", { x: clamp(x + width / 2, 70, plan.size[0] - 70) });
+  }
+
+  /** Lets the data have reached an x, and marks the opened step. @type {(x: number) => void} */
+  function reach(x) {
+    figure.draw("now", boxOf(steps[now]));
+    call(steps[now]);
+    if (plan.lens) {
+      const { x: left, y, width, height } = boxOf(steps[now]);
+      figure.draw("lens", { d: `M${left} ${y + height}h${width}L404 ${plan.lens}H0Z` });
+    }
+    [...figure.part("tiles").children].forEach((tile, one) => set(tile, tileAt(one, x)));
+    const joined = x >= TOKENS;
+    figure.seen("class", joined);
+    figure.draw("class", { cx: across(clamp(x, TOKENS, HEAD)), cy: plan.top });
+    figure.draw("values", { d: valuesAt(x) });
+  }
+
+  /**
+   * Returns a patch on its way: its piece of the image, then its place on its strand.
+   * @type {(one: number, x: number) => Attributes}
+   */
+  function tileAt(one, x) {
+    const from = square(one, boxed(plan.image));
+    const phone = plan === PHONE;
+    const large = one === patch ? 2 : 1;
+    const small = { width: (phone ? 5 : 8) * large, height: (phone ? 1.6 : 2.4) * large };
+    const t = clamp((x - 66) / (CUT - 66), 0, 1);
+    const eased = t * t * (3 - 2 * t);
+    /** @type {(from: number, to: number, t: number) => number} */
+    const between = (a, b, s) => a + (b - a) * s;
+    const width = between(from.width, small.width, t);
+    const height = between(from.height, small.height, t);
+    const centre = between(from.x + from.width / 2, across(CUT), t);
+    const end = across(clamp(x, CUT, LAST));
+    const y = between(from.y + from.height / 2, strand(one + 1), eased);
+    const grey = flows[picture].grey[one]; // until it is a token
+    const fill = x < TOKENS ? `fill: hsl(0 0% ${Math.round((100 * sumOf(grey)) / grey.length)}%)` : "";
+    return {
+      x: (t < 1 ? centre : end) - width / 2,
+      y: y - height / 2,
+      width,
+      height,
+      class: `vd-full vd-${one === patch ? "patch-0" : "line"}`,
+      style: fill,
+      visibility: t > 0 ? "visible" : "hidden",
+    };
+  }
+
+  /**
+   * Returns the values that are on their way to the class token, as large as their weights.
+   * @type {(x: number) => string}
+   */
+  function valuesAt(x) {
+    const block = Math.floor((x - LEFT) / WIDE);
+    const t = (x - edge(block) - 19) / (MLP - 1 - 19);
+    if (block < 0 || block >= depth || t <= 0 || t >= 1) return "";
+    const weights = weightsOf(block, head);
+    const [left, right] = [across(edge(block) + READS), across(edge(block) + GIVES)];
+    return upTo(SIDE ** 2)
+      .map((other) => {
+        const weight = weights[other + 1];
+        if (weight < 0.01) return "";
+        const [s, from] = [1 - t, strand(other + 1)];
+        const along = 3 * s * s * t * 0.6 + 3 * s * t * t * 0.5 + t ** 3;
+        const y = from * (s ** 3 + 3 * s * s * t) + plan.top * (3 * s * t * t + t ** 3);
+        const r = plan.pitch * (0.7 + 3 * Math.sqrt(weight));
+        return `M${left + along * (right - left) - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
+      })
+      .join("");
   }
 
   function show() {
@@ -238,11 +500,19 @@ function start(figure) {
   function go(step) {
     now = step;
     show();
-    figure.glide(steps[now].to, light, 600);
+    figure.glide(steps[now].to, reach, 900);
   }
 
+  function arrange() {
+    plan = desk.matches ? DESK : PHONE;
+    build();
+    draw(steps[now]);
+    reach(figure.at ?? steps[now].to);
+  }
+
+  build();
   figure.places("handle-patch", {
-    grid: [large.x, large.y, large.width, large.height],
+    grid: () => plan.large,
     size: () => [SIDE, SIDE],
     label: "patch that is followed",
     value: () => placeAt(patch, SIDE),
@@ -250,15 +520,16 @@ function start(figure) {
       const share = percent(weightsOf(steps[now].block, head)[patch + 1]);
       return `patch ${patch}, with ${share} of the attention in head ${head}`;
     },
-    choose: ([row, column]) => { patch = row * SIDE + column; show(); },
+    choose: ([row, column]) => { patch = row * SIDE + column; show(); reach(figure.at ?? 0); },
   });
+  const columns = () => (plan === PHONE ? 2 : 4);
   figure.places("handle-head", {
-    grid: [maps.x - 2, maps.y - 2, maps.width + 4, maps.height + 4],
-    size: () => [heads / 2, 2],
+    grid: around,
+    size: () => [heads / columns(), columns()],
     label: "head of attention",
-    value: () => placeAt(head, 2),
+    value: () => placeAt(head, columns()),
     says: () => `head ${head}`,
-    choose: ([row, column]) => { head = 2 * row + column; show(); },
+    choose: ([row, column]) => { head = columns() * row + column; show(); },
   });
   const open = figure.steps(
     {
@@ -270,30 +541,49 @@ function start(figure) {
     },
     { seconds: 2.4 },
   );
-  figure.button("Another picture", () => { picture = (picture + 1) % flows.length; guess(); show(); });
-  figure.newRow();
-  set(figure.row, { role: "group", "aria-label": "guess after which block the answer is right for the first time" });
-  figure.row.append(el("span", {}, "Guess:"));
+  figure.button("Another picture", () => {
+    picture = (picture + 1) % flows.length;
+    guess();
+    show();
+    reach(figure.at ?? 0);
+  });
+  const asked = "guess after which block the answer is right for the first time";
+  const group = el("div", { class: "moving-row", role: "group", "aria-label": asked }, el("span", {}, "Guess:"));
+  figure.row.append(group);
+  figure.row = group;
   const guess = figure.choice(upTo(depth).map((block) => `block ${block}`), "", (name) => judge(Number(name.at(-1))));
+  /** Returns the step at an x of the drawing. @type {(spot: Spot) => number} */
+  const stepAt = ({ x }) => Math.max(steps.filter(({ from }) => across(from) <= x).length - 1, 0);
+  const grip = figure.grip("handle-step", [0, plan.top - 10, plan.size[0], plan.names - plan.top + 12]);
   figure.dragged(
-    figure.grip("handle-step", [flow.x, flow.y, flow.width, flow.height]),
-    ({ x }) => {
-      const step = Math.max(steps.filter(({ from }) => from <= x).length - 1, 0);
+    grip,
+    (spot) => {
+      const step = stepAt(spot);
       if (step !== now) open(step);
     },
     { sideways: true },
   );
-  matchMedia("print").addEventListener("change", ({ matches }) => {
-    // paper shows the still picture
-    const kept = picture;
-    if (matches) picture = 0;
-    draw(steps[matches ? last : now]);
-    picture = kept;
+  /** Frames the step under the mouse. @param {number | null} step */
+  const point = (step) => {
+    figure.seen("pointed", step !== null);
+    if (step !== null) figure.draw("pointed", boxOf(steps[step]));
+    call(steps[step ?? now]);
+  };
+  grip.addEventListener("pointermove", (event) => {
+    if (event.pointerType === "mouse") point(stepAt(figure.spot(event)));
   });
+  grip.addEventListener("pointerleave", () => point(null));
+  desk.addEventListener("change", arrange);
+  arrange();
+}
+
+/** @type {(place: Place) => Box} */
+function boxed([x, y, width, height]) {
+  return { x, y, width, height };
 }
 
 /** Returns all steps, with those of each block in their places. @type {(numbers: Numbers) => Step[]} */
-function inOrder({ steps: [before, inside, after], depth, blocks: [left, wide] }) {
+function inOrder({ steps: [before, inside, after], depth }) {
   /** @type {(described: Described, kind: number, block: number, read: number) => Step} */
   const step = ([name, letters, here, base, from, to], kind, block, read) => ({
     name, shape: `${letters} = ${here}`, base, from, to, kind, block, read,
@@ -303,7 +593,7 @@ function inOrder({ steps: [before, inside, after], depth, blocks: [left, wide] }
     ...upTo(depth).flatMap((block) =>
       inside.map((one, i) => {
         const found = step(one, before.length + i, block, i === inside.length - 1 ? block + 1 : block);
-        const x = left + block * wide;
+        const x = LEFT + block * WIDE;
         return { ...found, name: `block ${block}: ${found.name}`, from: x + found.from, to: x + found.to };
       }),
     ),
@@ -327,7 +617,7 @@ function opener(model, scale, heads) {
         words(`divided by the spread ${scale.std.toFixed(3)}:`),
         words(`${grey[patch][0].toFixed(2)} becomes ${two(normed(grey[patch])[0])}`),
       ],
-      `The image is 1,024 grey values, and patch ${patch} has 16 of them. ` +
+      `1,024 grey values go into a trained model, 16 of them in patch ${patch}. ` +
         `After which block will the answer be ${label} for the first time?`,
     ],
     ({ flow: { grey }, patch }) => [

@@ -412,7 +412,7 @@ export class Figure {
    * A mouse that only passes over a place points at it. A box is the handle where it is not the whole grid.
    * @param {string} name
    * @param {object} about
-   * @param {Place} about.grid
+   * @param {Place | (() => Place)} about.grid
    * @param {Place} [about.box]
    * @param {() => Pair} about.size
    * @param {string} about.label
@@ -422,8 +422,8 @@ export class Figure {
    * @param {(place: Pair | null) => void} [about.point]
    */
   places(name, { grid, box, size, label, value, says, choose, point }) {
-    const [left, top, width, height] = grid;
-    const handle = this.handle(name, box ?? grid, {
+    const place = () => (typeof grid === "function" ? grid() : grid);
+    const handle = this.handle(name, box ?? place(), {
       "aria-label": label,
       "aria-roledescription": "two-way slider",
       "aria-valuemin": 0,
@@ -436,11 +436,13 @@ export class Figure {
     /** @type {(row: number, column: number) => Pair} */
     const inside = (row, column) => [clamp(row, 0, size()[0] - 1), clamp(column, 0, size()[1] - 1)];
     /** @param {Spot} spot */
-    const at = ({ x, y }) =>
-      inside(Math.floor((y - top) / (height / size()[0])), Math.floor((x - left) / (width / size()[1])));
-    /** @param {Pair} place */
-    const go = (place) => {
-      if (String(place) !== String(value())) choose(place);
+    const at = ({ x, y }) => {
+      const [left, top, width, height] = place();
+      return inside(Math.floor((y - top) / (height / size()[0])), Math.floor((x - left) / (width / size()[1])));
+    };
+    /** @param {Pair} to */
+    const go = (to) => {
+      if (String(to) !== String(value())) choose(to);
     };
     /** @param {Spot} spot */
     const near = (spot) => Boolean(box) || at(spot).every((index, axis) => Math.abs(index - value()[axis]) <= 1);
@@ -448,9 +450,9 @@ export class Figure {
     handle.addEventListener("click", (event) => go(at(this.spot(event)))); // a tap
     /** @type {Pair | null} */
     let pointed = null;
-    /** @param {Pair | null} place */
-    const pass = (place) => {
-      if (String(place) !== String(pointed)) point?.((pointed = place));
+    /** @param {Pair | null} to */
+    const pass = (to) => {
+      if (String(to) !== String(pointed)) point?.((pointed = to));
     };
     handle.addEventListener("pointermove", (event) => {
       if (event.pointerType === "mouse" && !handle.hasPointerCapture(event.pointerId)) pass(at(this.spot(event)));
