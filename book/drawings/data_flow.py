@@ -273,8 +273,8 @@ def draw() -> Drawing:
         for index, name in enumerate(PICTURES):
             with drawing.part(f"image-{index}"):
                 drawing.photograph(IMAGE, f"cluttered_digit_{name}")
-    for name in ("handle-step", "handle-patch", "handle-head"):
-        with drawing.part(name, moving=True):
+    for handle in ("handle-step", "handle-patch", "handle-head"):
+        with drawing.part(handle, moving=True):
             pass
     return drawing
 

@@ -89,9 +89,10 @@ def draw() -> Drawing:
         drawing.line((MAP.x, MAP.y + at), (MAP.right, MAP.y + at), thick=0.5)
     for pair, name in enumerate(NAMES):
         one_dial(drawing, pair, name, query, key)
-    for name, place, colour in (("query", query, "query"), ("key", key, "key")):
-        with drawing.part(f"handle-{name}"):
-            mark(drawing, name[0], place, colour)
+    with drawing.part("handle-query"):
+        mark(drawing, "q", query, "query")
+    with drawing.part("handle-key"):
+        mark(drawing, "k", key, "key")
     with drawing.part("still"):
         states(drawing)
     with drawing.part("now", moving=True):

@@ -1596,7 +1596,7 @@ def test_nothing_is_read_from_a_class_token_that_is_not_there(visit, every_step)
         shares = [width / (sum(widths) or 1) for width in widths]
         expected = reads[finished] * joined
         assert shares == pytest.approx(expected.tolist(), abs=0.002), step
-        label = "answer" if step == 22 else "so far" if joined else "none"
+        label = "answer" if step == 22 else "so far" if joined else "no answer yet"
         assert written(figure, "read") == label
         best = expected.max().item()
         said = f"{100 * best:.0f} %" if joined else ""
@@ -2630,8 +2630,7 @@ def test_moved_together_the_score_stands_still(visit):
 
 
 def test_query_and_key_are_dragged_by_mouse_and_finger(visit):
-    figure = visit("rotary", has_touch=True)
-    time_stands(figure.page)
+    figure = visit("rotary", has_touch=True, reduced_motion="reduce")
 
     def at(row, column):
         box = figure.locator('[data-part="map"]').bounding_box()
@@ -2643,14 +2642,11 @@ def test_query_and_key_are_dragged_by_mouse_and_finger(visit):
     mouse.down()
     mouse.move(*at(4, 3))
     mouse.up()
-    figure.page.clock.run_for(1000)
     rotated(figure, (4, 3), (3, 2))
     press(figure, "Move both")
     assert not drag_by_finger(figure, at(3, 2), at(5, 5))
-    figure.page.clock.run_for(1000)
     rotated(figure, (6, 6), (5, 5))
     drag_by_finger(figure, at(0, 0), at(0, 3))
-    figure.page.clock.run_for(1000)
     rotated(figure, (6, 6), (5, 5))
 
 

@@ -345,7 +345,8 @@ function start(figure) {
     figure.write("share", joined && !phone ? percent(shares[first]) : "");
     const y = plan.top + first * ((64 * plan.pitch) / 9.55) + 5;
     figure.draw("share", { x: across(BARS) + plan.longest * shares[first] + 4, y });
-    figure.write("read", kind === steps[steps.length - 1].kind ? "answer" : joined ? "so far" : "none");
+    const none = phone ? "none" : "no answer yet";
+    figure.write("read", kind === steps[steps.length - 1].kind ? "answer" : joined ? "so far" : none);
     figure.write("stage", name[0].toUpperCase() + name.slice(1));
     figure.write("shape", shape);
     figure.write("base", `in ViT-B/16: ${base}`);
