@@ -2,9 +2,10 @@
 
 In the side bar exercises and side roads are under their chapter, and the lab stands
 first. The path leads from chapter to chapter through the exercises: "previous" goes
-back to a chapter and not to its exercises, and a side road leads back to the path. Below
-stand the other ways on: the next chapter without the exercises, and what else belongs
-to this one. In the header exercises and side roads have the way up to their chapter.
+back to a chapter and not to its exercises, and a side road leads back to the path.
+Below stand the other ways on: the next chapter without the exercises, and what else
+belongs to this one. In the header exercises and side roads have the way up to their
+chapter.
 """
 
 import re

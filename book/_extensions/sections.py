@@ -28,7 +28,8 @@ LINK = "dl.glossary > dd a.internal"
 ENTRY = "dl.py > dt[id], dl.glossary > dt[id]"
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|al|vs|cf|Fig|Eq|No|pp)\.$")
 LETTER = re.compile(r"[^\W\d_]")
-TITLE = re.compile(r"[^\W\d_]{2}\. (.+?)(?=\. |(?<=[?!]) |$)")  # behind authors, "A. Gomez."
+# behind the authors, whose initials have a full stop too
+TITLE = re.compile(r"[^\W\d_]{2}\. (.+?)(?=\. |(?<=[?!]) |$)")
 DEFINITION = re.compile(r"(?:def|class) (\w+)")
 END = re.compile(r"(?:(?<=[.?!…])|(?<=[.?!…][\"”’)]))\s+(?=[\"“‘(]?[A-Z0-9√])")
 

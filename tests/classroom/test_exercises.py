@@ -49,7 +49,7 @@ def test_a_set_is_complete(path):
     found = tasks(path)
     assert 5 <= len(found) <= 8
     for head, cells in found:
-        assert head, f"{cells[0].source[:80]}: no line with kind and minutes, or no link"
+        assert head, f"{cells[0].source[:80]}: no line with kind, minutes, link"
         assert head["chapter"] == path.stem
         assert head["kind"] in KINDS
         assert len(head["difficulty"]) == len(head["importance"]) == 5
