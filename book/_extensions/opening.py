@@ -4,7 +4,7 @@ In the notebook the question is followed by the chapter's promises and its readi
 On the page these come after the picture, before the first detailed section, and so do
 the cells that prepare the picture. The words that lead to the picture are put together,
 so that they can stand beside it, and so are as many paragraphs after it as fill the
-rest of its height; a figure with the tag ``full-width`` stands by itself. On any other
+rest of its height; a figure with the tag ``across-the-page`` stands by itself. On any other
 page the question is only set off.
 """
 
@@ -72,7 +72,7 @@ def words_beside_the_figure(
     section: nodes.section, preparing: list[nodes.Node], folder: Path
 ) -> None:
     figure = next(filter(is_figure, section.children), None)
-    if figure is None or "tag_full-width" in figure["classes"]:
+    if figure is None or "tag_across-the-page" in figure["classes"]:
         return
     section["classes"].append("opening")
     figure["classes"].append("opening-figure")
