@@ -22,7 +22,7 @@ from torch import Generator
 
 import vit_check
 from vit_check.chapters.questions import QUESTIONS
-from vit_check.engine.check import Check
+from vit_check.engine.check import Check, recorded
 from vit_check.engine.verdict import Finding
 from vit_check.engine.wire import receive, send
 
@@ -139,7 +139,8 @@ class Judge:
         send(connection, {"cases": cases})
         try:
             answered = receive(connection, PATIENCE)["records"]
-            finding = form.verdict(zip(cases, answered, strict=False))
+            pairs = zip(cases, answered, strict=False)
+            finding = form.verdict([(recorded(*pair), pair[1]) for pair in pairs])
             if finding is None and len(answered) != len(cases):
                 finding = Finding("incomplete", "did not answer every case")
             if finding is not None:

@@ -5,6 +5,7 @@ can happen in another process than the one that runs the answer.
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from torch import Generator
 
 from vit_check.engine.asking import JUDGE, ask
 from vit_check.engine.findings import Trouble
-from vit_check.engine.observing import Record
+from vit_check.engine.observing import Record, in_32_bits, tensors_in
 from vit_check.engine.origin import origin_of
 from vit_check.engine.said import note
 from vit_check.engine.verdict import CheckFailed, Finding, Mistake, Misused
@@ -29,6 +30,22 @@ Answered = Iterable[tuple[Case, Record]]
 RAISED = ("raises", "raises alone", "batch of one")
 
 
+def _wants_float32(case: Case, record: Record) -> bool:
+    """Return whether an answer stops at another dtype, or puts out float32 instead."""
+    _, said = record.get("trouble", ["", ""])
+    given, output = (
+        {tensor.dtype for tensor in tensors_in(value) if tensor.is_floating_point()}
+        for value in (case, record.get("output"))
+    )
+    instead = given and torch.float32 in output - given and "float32" not in case
+    return bool(instead or re.search("dtype|scalar type", said))
+
+
+def recorded(case: Case, record: Record) -> Case:
+    """Return a case as the answer was given it."""
+    return in_32_bits(case) if "in 32 bits" in record else case
+
+
 class Check:
     """A callable that refuses wrong answers: base of checks of functions and modules.
 
@@ -38,6 +55,8 @@ class Check:
         mistakes: known-wrong answers, the likeliest first.
         hints: three sentences, each saying more than the one before.
     """
+
+    any_dtype = False  # whether the task promises more than float32
 
     def __init__(
         self,
@@ -94,7 +113,7 @@ class Check:
         """Yield each case with the answer's record; stop after one that did not end."""
         for case in cases:
             record = self.record(answer, case)
-            yield case, record
+            yield recorded(case, record), record
             if record.get("trouble", [""])[0] == "endless":
                 return
 
@@ -150,10 +169,21 @@ class Check:
         return self
 
     def record(self, answer: Any, case: Case) -> Record:
-        """Return the record of an answer, or the trouble that prevented one."""
+        """Return the record of an answer, or the trouble that prevented one.
+
+        Students call their functions with float32, PyTorch's own. So if an answer needs
+        it, or puts it out whatever it gets, and the task promises nothing else, it is
+        given float32.
+        """
         if not callable(answer):
             said = f"got {type(answer).__name__}, expected {self.signature}"
             return {"trouble": ["not callable", said]}
+        record = self._observed(answer, case)
+        if self.any_dtype or not _wants_float32(case, record):
+            return record
+        return self._observed(answer, in_32_bits(case)) | {"in 32 bits": True}
+
+    def _observed(self, answer: Any, case: Case) -> Record:
         try:
             return watch(lambda: self.observe(answer, case))
         except Trouble as trouble:

@@ -55,6 +55,7 @@ class FunctionCheck(Check):
         shape: the letters of the output's shape, where the signature has others.
         batched: places of the arguments whose first axis is the batch.
         gradients: compare them too.
+        any_dtype: the task promises to work in dtypes other than float32.
         without: names, or parts of names, of functions that the task forbids.
         scenario: where an argument cannot be plain data (a model, an optimizer):
             ``scenario(function, *arguments)`` makes it, calls the function, and returns
@@ -72,6 +73,7 @@ class FunctionCheck(Check):
     shape: str = ""
     batched: Sequence[int] = ()
     gradients: bool = True
+    any_dtype: bool = False
     without: Sequence[str] = ()
     scenario: Callable[..., Any] | None = None
     normalize: Callable[[Any], Any] | None = None

@@ -145,6 +145,16 @@ def copies(value: Any, gradients: bool = False) -> Any:
     return _mapped(own, value)
 
 
+def in_32_bits(case: list[Any]) -> list[Any]:
+    """Return a case with its fractions, and the name of their dtype, in float32."""
+
+    def rounded(tensor: Tensor) -> Tensor:
+        return tensor.float() if tensor.is_floating_point() else tensor
+
+    parts = _mapped(rounded, list(case))
+    return ["float32" if part == "float64" else part for part in parts]
+
+
 def other_numbers(value: Any) -> Any:
     """Return arguments with other numbers: each tensor is reversed.
 

@@ -35,5 +35,6 @@ apply_rope = FunctionCheck(
     TABLE,
     shape="(..., T, d)",
     batched=(0,),
+    any_dtype=True,
     scenario=lambda turn, x, angles: turn(x, angles.detach()),  # nobody learns them
 )

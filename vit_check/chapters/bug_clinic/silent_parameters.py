@@ -49,7 +49,7 @@ def _named(
     function: Answer, weight: Tensor, images: Tensor, kind: str
 ) -> dict[str, Any]:
     with torch.random.fork_rng(devices=[]):
-        model = _Wired(kind == "logits that add up to 0", images[-1]).double()
+        model = _Wired(kind == "logits that add up to 0", images[-1]).to(images.dtype)
     with torch.no_grad():
         model.fc.weight.copy_(weight)
         for parameter in model.parameters() if "all 0" in kind else ():

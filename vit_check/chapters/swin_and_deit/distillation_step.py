@@ -42,7 +42,7 @@ def _two_steps(
             nn.Flatten(), nn.BatchNorm1d(features), nn.Linear(features, classes)
         )
     for number, module in enumerate((student, teacher)):
-        draw(module.double(), seed + number)
+        draw(module.to(images.dtype), seed + number)
     student.eval()
     for parameter in student.parameters():
         parameter.grad = parameter.detach().flip(0)
