@@ -182,8 +182,7 @@ def tokens_and_positions(
             yield [*two], cls[None], torch.cat([first, rows])[None]  # type: ignore[list-item]
 
 
-# The orders in which a patch's channels, rows and columns are flattened, usual ones
-# first.
+# The orders in which a patch's channels, rows and columns are flattened.
 _ORDERS = ((0, 1, 2), (1, 2, 0), (0, 2, 1), (2, 1, 0), (1, 0, 2), (2, 0, 1))
 
 

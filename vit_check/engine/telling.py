@@ -72,6 +72,12 @@ def _candidates(
             yield f"it is {name} as it came", own
             times = (more * own).sum() / own.square().sum()
             yield f"it is what it should be {times:+.4g} · {name}", right + times * own
+            if right.numel() > 9:  # or two factors fit by chance
+                both = torch.stack([right, own], -1).reshape(-1, 2)
+                a, b = torch.linalg.lstsq(both, got.reshape(-1)).solution
+                said = f"{a:.4g} times what it should be {b:+.4g} · {name}"
+                said = said if a.abs() > 1e-9 else f"{b:.4g} · {name}"
+                yield f"it is {said}", a * right + b * own
             yield f"it is what it should be times {name}", right * own
     for axis, length in enumerate(right.shape):
         one, other = (x.movedim(axis, 0).reshape(length, -1) for x in (got, right))

@@ -34,6 +34,8 @@ residual from the normed x: x + attn -> norm1(x) + attn
     the residual is the normed x: add to the x from before the norm
 residual from the normed x at the MLP: x + mlp -> norm2(x) + mlp
     what the MLP computed is added to the normed x: add it to the x from before the norm
+multiplied: x + attn -> x * attn
+    x is multiplied by what attention found; it should be added to it
 no residual: x + attn -> attn
   x + mlp -> mlp
     nothing is added to what came in: x is replaced by what attention and MLP compute
@@ -122,8 +124,7 @@ def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     parts = reading.without_norms(parts, D)
     maps, mlps = attention_maps(parts, D, h, M), list(mlp_readings(parts, D, M))
     from_heads = maps_from_heads(parts, D, h)
-    # The usual readings of attention come first. If neither norm is called, either may
-    # be the first one.
+    # The usual readings come first. If no norm is called, either may be the first.
     for ordered, pair in itertools.product((True, False), (norms, norms[::-1])):
         for attention in reading.attention_readings(maps, D, h, ordered, from_heads):
             for (layers,) in mlps:

@@ -50,8 +50,7 @@ bias before weight: normed * weight + bias -> (normed + bias) * weight
 no keepdim: , keepdim=True -> nothing
     mean and variance have lost their last axis, and (B, T) stretched over (B, T, D)
     pairs them with the wrong tokens: keepdim=True keeps the axis
-? Take one token by hand: which numbers go into its mean, and how many of them are
-  there?
+? Take one token by hand: which numbers go into its mean, and how many?
 ? Mean and variance run over the last axis, keepdim=True; the variance is divided by D;
   eps is added to it before the root.
 ? (x - mean) / torch.sqrt(var + eps) * weight + bias, with var = x.var(dim=-1,

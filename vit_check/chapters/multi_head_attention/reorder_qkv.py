@@ -14,8 +14,7 @@ left as they were: .transpose(0, 1) -> nothing
 the other way: (num_heads, 3 -> (3, num_heads
     the rows are moved the other way: they come as (h, 3, d), expected (3, h, d)
 d before h: transpose(0, 1) -> movedim(0, 2)
-    within q, k and v the rows of the heads are mixed: a head's d rows should stay
-    together
+    within q, k and v the heads' rows are mixed: a head's d rows should stay together
 read as (h, d, 3): 3, -1)).transpose(0, 1) -> -1, 3)).movedim(2, 0)
     the rows are read as (h, d, 3), q, k and v in turn; they come as (h, 3, d)
 d first: transpose(0, 1) -> movedim(2, 0)

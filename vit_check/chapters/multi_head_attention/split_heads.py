@@ -24,10 +24,8 @@ tokens split
     T is split among the heads instead of D
 d is h: num_heads, D // num_heads) -> D // num_heads, num_heads)
     D is cut into pieces of h numbers, expected h pieces of D/h numbers
-? Follow one number: token 1, position d of D. Which head should it be in, and at which
-  token?
-? First split the last axis, D, into h and d. Only then move the heads in front of the
-  tokens.
+? Follow one number: token 1, position d of D. Where should it be?
+? First split the last axis, D, into h and d, then move the heads before the tokens.
 ? x.reshape(B, T, num_heads, D // num_heads), then .transpose(1, 2).
 """
 

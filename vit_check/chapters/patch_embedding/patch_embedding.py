@@ -59,8 +59,7 @@ weight reshaped: weight.flatten(1).T -> weight.reshape(-1, len(weight))
 view instead of cutting: x.permute(0, 2, 4, 1, 3, 5) -> images
     the image is viewed as (B, N, C·P·P) and not cut: each row holds lines of the image,
     from its left edge to its right, and no square
-? Write the shape after every line. Which axis holds the patches before and after you
-  join the grid?
+? Write the shape after every line. Which axis holds the patches?
 ? Either patchify and one nn.Linear from C·P·P to D, or an nn.Conv2d whose window and
   stride are both P, its grid flattened, and D moved to the end.
 ? self.proj = nn.Conv2d(in_channels, embed_dim, patch_size, stride=patch_size); then

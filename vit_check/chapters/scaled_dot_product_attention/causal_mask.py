@@ -19,8 +19,7 @@ one ahead: tril() -> tril(1)
     lets each token see the next one, which is what it is to guess
 to be added: tril() -> tril().log()
     holds 0 and minus infinity, to be added to the scores; expected True and False
-? Draw it for three tokens: a row for each query, a column for each key. What may token
-  0 see?
+? Draw it for three tokens, with a row for each query. What may token 0 see?
 ? Key j is allowed for query i if j is not larger than i: the diagonal and all below it.
 ? torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril().
 """

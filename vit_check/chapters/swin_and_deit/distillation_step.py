@@ -66,7 +66,7 @@ def _two_steps(
         for number in range(2)
     ]
     return {
-        "augment, in two steps,": f"called {next(calls) - 1} ×",
+        "the number of calls of augment in two steps": next(calls) - 1,
         "the student's mode when it is asked": " and then ".join(student.asked_in),
         "the loss": [
             float(loss) if isinstance(loss, Tensor) and loss.numel() == 1 else loss

@@ -16,8 +16,7 @@ one product: 2 * T * T * D -> T * T * D
 one head's products: 2 * T * T * D -> 2 * T * T * (D // h)
     counts one head's products: h heads of d = D/h numbers take as much as one of D
 heads multiply the products: 2 * T * T * D -> 2 * T * T * D * h
-    multiplies the products by h, but a head's vectors have only d = D/h numbers: the
-    heads cancel out
+    multiplies the products by h, but a head's vectors have d = D/h numbers: h cancels
 output projection left out: 4 * T * D * D -> 3 * T * D * D
     counts the projections to q, k and v and leaves out the fourth, behind the heads
 biases counted: 4 * T * D * D -> 4 * T * D * (D + 1)
