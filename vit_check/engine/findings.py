@@ -29,8 +29,7 @@ raises | other input: is right for one input, and for another it {raises}
 built in | batch: gives {shape} for the whole batch and {alone} for one sample alone:
     axis 0 is to be the batch, of {batch} and of 1
 built in | sizes: {names} {are} built in: asked for {sizes}, it still has {built_in}
-built in | rounded: asked for {sizes}, it has {built_in}: {names} is built in, or cut to
-    a whole number before it is used
+built in | rounded: asked for {sizes}, it has {built_in}: is it cut to a whole number?
 built in | other sizes: is right when it is built with {right}, but not with {sizes}, so
     that a size must be built in: {sentence}
 no gradient: lets no gradient through to {name}: .detach(), .data, .item(), no_grad(), a
@@ -47,8 +46,7 @@ gradients left off: switches gradients off and leaves them so, as
     torch.set_grad_enabled(False) does: nothing can be trained after it; write the lines
     that need none under `with torch.no_grad():`
 parameters | unreadable: has parameters that this check cannot read ({theirs}), so that
-    it cannot tell whether they are used as they should be; it can read {ours}, whatever
-    their names
+    it cannot tell whether they are used as they should be; it can read {ours}
 parameters | others: has {more}, where {left} is expected for {sizes} (the names are
     free)
 parameters | more: has more parameters than the task asks for: {more}

@@ -48,8 +48,7 @@ class FunctionCheck(Check):
     Args:
         reference: a right answer.
         table: what ``table.py`` explains.
-        inputs: from a generator to the lists of arguments it is called with, where the
-            table has no cases.
+        inputs: from a generator to lists of arguments, where the table has no cases.
         parts: functions that the right answer calls and that may be edited too.
         more: known-wrong answers that are no edits of the reference.
         shape: the letters of the output's shape, where the signature has others.

@@ -103,7 +103,8 @@ class ModuleCheck(Check):
         known = [*mistakes(self.right, self.rows, self.parts), *self.more]
         super().__init__(self.name, head.signature, known, hints_in(rest))
         (arguments,) = re.findall(r"class \w+\((.*?)\)", head.signature)
-        self.defaults = dict(re.findall(r"(\w+)=([\d.]+)", arguments))
+        defaults = re.findall(r"(\w+)=([\d.]+)", arguments)
+        self.defaults = {name: float(value) for name, value in defaults}
         names = re.sub("=[^,]*", "", arguments).split(", ")
         self.sizes, self.other_sizes = (
             dict(zip(names, case, strict=True)) for case in head.drawn(Generator(), {})
@@ -362,15 +363,9 @@ class ModuleCheck(Check):
 
     def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
         """Yield one or two sizes at a time that may be built in."""
-        defaults = {name: float(value) for name, value in self.defaults.items()}
+        others = self.sizes, self.other_sizes, self.defaults
         numbers = {
-            name: {
-                self.sizes[name],
-                self.other_sizes[name],
-                int(value),
-                defaults.get(name, value),
-            }
-            - {value}
+            name: {int(value), *(o.get(name, value) for o in others)} - {value}
             for name, value in sizes.items()
             if type(value) in (int, float)
         }
@@ -520,7 +515,7 @@ class ModuleCheck(Check):
             return found("arguments", order=order, right=right)
         for name, default in self.defaults.items():
             given = takes.get(name)
-            if isinstance(given, int | float) and given != float(default):
+            if isinstance(given, int | float) and given != default:
                 return found("default", name=name, value=given, right=default)
         return None
 

@@ -1,8 +1,7 @@
 """Read the parameters of a module whose names are unknown.
 
 Shapes decide most of it: a linear map from D to M has M·D weights, whatever its name
-is. Where shapes leave it open (which of four D×D matrices makes the queries?), every
-possibility is tried.
+is. Where shapes leave it open (which of four makes the queries?), all are tried.
 """
 
 import itertools

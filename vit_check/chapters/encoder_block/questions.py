@@ -83,8 +83,7 @@ accuracy_without_each_branch: a dictionary of nine accuracies
   if given["nothing"] < 0.9: says that the whole model is wrong on more than one image
     in ten, which it is not: are the images normalised, and do all branches run?
   if len(set(given.values())) == 1: has one accuracy everywhere: nothing was left out
-  if given["MLP 0"] > 0.7: has an accuracy at 'MLP 0' that is too high: leave the branch
-    out, and keep x itself
+  if given["MLP 0"] > 0.7: is too high at 'MLP 0': leave the branch out, keep x
   if min(given.values()) < 0.25: has an accuracy near guessing: leave the branch out,
     and keep the stream that it would be added to
   ? Leaving a branch out means: x is handed on, nothing is added.

@@ -93,6 +93,8 @@ class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)
 scale by D: math.sqrt(q.shape[-1]) -> math.sqrt(D)
     the scores are divided by √D, but the vectors that are multiplied are those of a
     head, which have d = D/h numbers
+scale by heads: math.sqrt(q.shape[-1]) -> math.sqrt(h)
+    the scores are divided by √h, but their spread grows with d = D/h
 queries for keys: q @ k.mT -> q @ q.mT
     the queries are compared with queries, expected keys
 weights times keys: shares @ v -> shares @ k

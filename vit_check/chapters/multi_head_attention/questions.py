@@ -101,8 +101,7 @@ losses_by_number_of_heads: three numbers: the mean of the last losses with one, 
     2, and answering zero costs about 1: are the gradients cleared before each step?
   if not given[0] > given[1] > given[2]: does not fall from one head to three: train
     each from a fresh layer
-  if given[0] < 0.3: is too small for one head: one set of attention weights cannot keep
-    three tokens apart
+  if given[0] < 0.3: is too small for one head: it cannot keep three tokens apart
   if given[2] > 0.1: is too large for three heads: train 300 steps
   ? Build a fresh layer for each number of heads, with the same seed.
   ? Three hundred steps of Adam at 0.02; keep loss.item() of each step.

@@ -21,8 +21,7 @@ d first: transpose(0, 1) -> movedim(2, 0)
     number 0 of all heads comes first: d is moved to the front, but the 3 belongs there
 ? Write a label on each row, such as k1.0 for number 0 of head 1's key, for two heads of
   two numbers. In which order do they come, and in which should they be?
-? Cut the row axis into (h, 3, d), bring the 3 to the front, and join the three axes
-  again. The columns do not move.
+? Cut the row axis into (h, 3, d), bring the 3 to the front, join the three again.
 ? rows.unflatten(0, (num_heads, 3, -1)), then .transpose(0, 1), then .flatten(0, 2).
 """
 

@@ -10,8 +10,7 @@ split_heads(x, num_heads) -> (B, h, T, d)
   bfloat16(2, 3, 8), 2
   float32(2, 6, 8), 2
 no transpose: .transpose(1, 2) -> nothing
-    the heads come after the tokens, (B, T, h, d): swap these two axes, so that each
-    head has all its tokens together
+    the heads come after the tokens, (B, T, h, d): swap these two axes
 view instead of transpose
   T, num_heads, D // num_heads).transpose(1, 2) -> num_heads, T, D // num_heads)
     the tokens are cut up: a view to (B, h, T, d) has the right shape, but a head then

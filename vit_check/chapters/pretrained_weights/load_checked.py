@@ -126,8 +126,7 @@ parameters alone: model.state_dict() -> dict(model.named_parameters())
 shapes by count: [name].shape -> [name].numel()
     compares how many numbers a tensor has, and a transposed matrix has as many
 ? Three lists: names of the model that are not among the weights, names of the weights
-  that are not in the model, and names that both have with different shapes. Make all
-  three before anything is loaded.
+  that are not in the model, and names with two shapes. Make all before loading.
 ? model.state_dict() has the names and shapes that are expected. If any list is not
   empty, raise ValueError with all the names in its message; only after that, load.
 ? missing = [n for n in own if n not in state_dict], and so on; if missing or unexpected

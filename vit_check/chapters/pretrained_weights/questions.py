@@ -144,11 +144,9 @@ folded_by_hand: the new weight and the new bias, in a tuple
 shares_by_heads: the share of pictures read right, by number of heads
   accept numbers("1", "2", "4", "8", "16", low=0, high=1)
   if max(given.values()) < 0.85: reads too few pictures right with every number of
-    heads: are the weights loaded, is the model in eval mode, and are the pictures the
-    prepared ones?
+    heads: are the weights loaded, the model in eval mode, the pictures prepared?
   if max(given.values()) - sorted(given.values())[-2] < 0.03: has nearly the same share
-    for two numbers of heads: is the number that the loop runs over the one the model is
-    built with?
+    for two numbers of heads: is the model built with the loop's number?
   if min(given.values()) > 0.75: finds the worst number of heads nearly as good as the
     best: is it the number of heads that is changed, and nothing else?
   ? Build a model with each number of heads, load the same weights into each, and count

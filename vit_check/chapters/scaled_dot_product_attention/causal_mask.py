@@ -9,8 +9,7 @@ causal_mask(num_tokens) -> (T, T), True where a query may look
   1
   130
 future seen: tril -> triu
-    is the wrong way round: query 0 sees all tokens and the last one only itself; rows
-    are queries, columns are keys
+    is the wrong way round: query 0 sees all tokens; rows are queries, columns keys
 True forbids: return -> return ~
     is True where a query must not look; here True says that it may
 itself hidden: tril() -> tril(-1)

@@ -95,8 +95,7 @@ share_of_tokens_looked_at: three numbers between 0 and 1, for s in (0.5, 1.0, 2.
   if min(given) <= 0: holds a number not above 0: an entropy has a minus in front
   if max(given) > 1: holds a number above 1: each row of weights is to add up to 1, the
     logarithm is that of base e, and the number of tokens is divided by T
-  if sorted(given, reverse=True) != given: does not fall: the larger s is, the fewer
-    tokens are looked at
+  if sorted(given, reverse=True) != given: does not fall: a larger s looks at fewer
   if any(n > about(s) + 0.05 for n, s in zip(given, SPREADS)): is too large at one of
     the s: draw s times 1000 random scores, take the softmax, then the exponential of
     its entropy, over T

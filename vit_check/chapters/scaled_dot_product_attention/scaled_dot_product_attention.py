@@ -85,8 +85,7 @@ keys reshaped: k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.sh
     scores mix numbers of different keys
 causal: scores.softmax(dim=-1)
   -> (scores - scores.new_full(scores.shape, math.inf).triu(1)).softmax(dim=-1)
-    a causal mask is built in: no query sees the keys behind its own place, and nothing
-    here is to be hidden for its place
+    a causal mask is built in, and nothing here is to be hidden for its place
 scores returned: v, weights -> v, scores
     the second thing returned is the scores, expected the weights, after the softmax
 ? Write the shape beside each line, then look at which axis the softmax takes.

@@ -38,11 +38,9 @@ growth_of_attention: three factors from 1024 to 4096 tokens, by name
   if given["explicit kept"] > 100 or given["fused kept"] > 100: has bytes where factors
     are asked for: divide one by the other
   if not 3.8 <= given["fused kept"] <= 4.2: has a factor for what the fused path keeps
-    that its bytes do not give: are q, k and v left out on both sides, and is it the
-    fused path?
+    that its bytes do not give: are q, k and v left out, is it the fused path?
   if not 12 <= given["explicit kept"] <= 16.5: has a factor for what the explicit path
-    keeps that its bytes do not give: is it the explicit path, and are both runs made
-    with new q, k and v?
+    keeps that its bytes do not give: is it the explicit path, with new q, k and v?
   if given["fused seconds"] > 400: has a factor in the time of far more than the pairs
     of tokens explain: was the first run a warm-up, and the median taken?
   if given["fused seconds"] < 1.5: has hardly more seconds for four times as many

@@ -137,8 +137,7 @@ not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
 clipped by value: clip_grad_norm_ -> clip_grad_value_
     each number is cut off at clip_norm, expected all shortened alike, as one arrow
 another norm: clip_norm) -> clip_norm, norm_type=math.inf)
-    the largest number of the gradient is held to clip_norm, expected its length, the
-    root of the sum of all squares
+    the largest number of the gradient is held to clip_norm, expected its length
 each parameter alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
   -> [nn.utils.clip_grad_norm_(p, clip_norm) for p in model.parameters()]
     each parameter is clipped by itself, expected all as one long arrow

@@ -34,8 +34,7 @@ gradient_of_a_smoothed_loss: four numbers, the gradient for each logit
     smaller logit for the right class
   [0.5 - 0.2 / 3, 0.25 - 0.8, 0.125 - 0.2 / 3, 0.125 - 0.2 / 3]: spreads ε over the
     three wrong classes; the right one has its share
-  [0.45, -0.55, 0.075, 0.075]: leaves the right class without its share of ε: the four
-    should add up to 0
+  [0.45, -0.55, 0.075, 0.075]: leaves the right class without ε/K: the sum is not 0
   [0.5, -0.55, 0.125, 0.125]: takes ε from the right class and gives it to none
   [0.05, 0.85, 0.05, 0.05]: is the target alone
   [0.5, 0.25, 0.125, 0.125]: is the probabilities; take the target off
@@ -67,8 +66,7 @@ step_of_the_lowest_rate: the step, from 0, with the lowest faulty rate after war
 losses_of_one_batch: the loss of the first and of the last of 60 steps on one batch
   accept numbers(2)
   if not abs(given[0] - math.log(10)) < 0.01: begins with another loss than a head of
-    zeros gives: is the model a new one, and is the first number the loss before the
-    first step?
+    zeros gives: is the model new, and the first number that before the first step?
   if not 0 <= given[1] < 0.5: ends too high for 32 digits learned by heart: does every
     step see the same batch, and does the optimizer have all parameters?
   ? Collect what your train_step returns, 60 times.

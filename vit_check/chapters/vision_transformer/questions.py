@@ -38,8 +38,7 @@ shapes_through_a_model: a dictionary of six shapes
     an image has rows and columns
   {name: shape[1:] for name, shape in SHAPES.items()}: leaves out the batch, which is
     the first number of every shape
-  shapes_but(class_token=(1, 1, 40)): gives the class token's parameter; the head reads
-    a row of each image
+  shapes_but(class_token=(1, 1, 40)): gives the parameter; the head reads rows of images
   shapes_but(weights_of_a_block=(5, 3, 4, 26, 26)): gives the weights of all blocks;
     those of one are asked for
   shapes_but(patches=(3, 25, 144)): gives the patches as they are cut, P² numbers each;

@@ -66,8 +66,7 @@ largest_side_at_a_quarter: the largest image side, a multiple of 16, at which th
   ? The share is T / (T + 6D). For which T is it a quarter?
   ? 4T = T + 6D gives T = 2D. Without the class token these fill a square.
   ? The largest square number of at most 1,535 is 39².
-pairs_in_rows_and_columns: the number of scores when each of 14×14 tokens attends its
-    own row and column
+pairs_in_rows_and_columns: the number of scores if 14×14 tokens attend row and column
   = token_count(224, 16) * (2 * SIDE - 1)
   196 * 28: a token is in its row and in its column: count it once
   28: that is for one token, and counts the token itself twice
