@@ -4,8 +4,7 @@ A grader does not trust a notebook, because its code shares a process with the c
 can change it. So the notebook's process only runs the answer, on inputs that the judge
 sends, and sends back the outputs (``engine.asking``). They are judged here, where none
 of its code runs, so the only way to pass is to send the right numbers. Inputs and
-parameters are drawn anew for each question, so a sentence about one does not help with
-the next.
+parameters are drawn anew for each question, so a sentence does not help with the next.
 """
 
 import os

@@ -147,11 +147,13 @@ class Check:
             elif finding.mistake in RAISED:
                 raised = finding, case
             elif raised is None or finding.mistake in known:
-                return self.told(finding, case, passed)
-        return None if raised is None else self.told(*raised, passed)
+                return self.told(finding, case, passed, records)
+        return None if raised is None else self.told(*raised, passed, records)
 
-    def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
-        """Return a finding in its final words, to which ``passed`` cases may add."""
+    def told(
+        self, finding: Finding, case: Case, passed: list[Case], records: Answered
+    ) -> Finding:
+        """Return a finding in its final words, to which other cases may add."""
         return finding
 
     @property

@@ -41,7 +41,7 @@ no exponential: scores.softmax(dim=-1) -> scores / scores.sum()
 """
 
 
-@checked_by(TABLE, shape="(d_v,)", gradients=False, normalize=_rows_as_tensors)
+@checked_by(TABLE, gradients=False, normalize=_rows_as_tensors)
 def attend_one_query(q: Tensor, k: Tensor, v: Tensor) -> Any:
     scores = k @ q / math.sqrt(q.shape[-1])
     weights = scores.softmax(dim=-1)
