@@ -15,7 +15,7 @@ from torch import Generator
 
 from vit_check.engine.asking import JUDGE, ask
 from vit_check.engine.findings import Trouble
-from vit_check.engine.observing import Record, in_32_bits, tensors_in
+from vit_check.engine.observing import Record, in_32_bits
 from vit_check.engine.origin import origin_of
 from vit_check.engine.said import note
 from vit_check.engine.verdict import CheckFailed, Finding, Mistake, Misused
@@ -28,17 +28,6 @@ Answered = Iterable[tuple[Case, Record]]
 
 # Findings that any mistake can cause; another case may show which mistake it is.
 RAISED = ("raises", "raises alone", "batch of one")
-
-
-def _wants_float32(case: Case, record: Record) -> bool:
-    """Return whether an answer stops at another dtype, or puts out float32 instead."""
-    _, said = record.get("trouble", ["", ""])
-    given, output = (
-        {tensor.dtype for tensor in tensors_in(value) if tensor.is_floating_point()}
-        for value in (case, record.get("output"))
-    )
-    instead = given and torch.float32 in output - given and "float32" not in case
-    return bool(instead or re.search("dtype|scalar type", said))
 
 
 def recorded(case: Case, record: Record) -> Case:
@@ -56,7 +45,7 @@ class Check:
         hints: three sentences, each saying more than the one before.
     """
 
-    any_dtype = False  # whether the task promises more than float32
+    any_dtype = False
 
     def __init__(
         self,
@@ -173,15 +162,15 @@ class Check:
     def record(self, answer: Any, case: Case) -> Record:
         """Return the record of an answer, or the trouble that prevented one.
 
-        Students call their functions with float32, PyTorch's own. So if an answer needs
-        it, or puts it out whatever it gets, and the task promises nothing else, it is
-        given float32.
+        Students call their functions with float32, PyTorch's own. So one that stops at
+        another dtype is given float32, if the task does not promise any dtype.
         """
         if not callable(answer):
             said = f"got {type(answer).__name__}, expected {self.signature}"
             return {"trouble": ["not callable", said]}
         record = self._observed(answer, case)
-        if self.any_dtype or not _wants_float32(case, record):
+        _, said = record.get("trouble", ["", ""])
+        if self.any_dtype or not re.search("dtype|scalar type", said):
             return record
         return self._observed(answer, in_32_bits(case)) | {"in 32 bits": True}
 

@@ -103,10 +103,8 @@ def _tensor_difference(
         return Finding("type", f"{what} is {_kind(got)}, expected a tensor{alone}")
     if got.shape != expected.shape:
         return _shape_difference(got, expected, shape, what)
-    if got.dtype != expected.dtype:
-        why = ", as the input" if expected.is_floating_point() else ""
-        text = f"{what} is {got.dtype}, expected {expected.dtype}{why}"
-        return Finding("dtype", text)
+    if _kind_of_numbers(got) != _kind_of_numbers(expected):
+        return Finding("dtype", f"{what} is {got.dtype}, expected {expected.dtype}")
     right = close(got, expected)
     if right.all():
         return None
@@ -117,6 +115,11 @@ def _tensor_difference(
             text = f"{what} is {bad}{f' at {place}' if place else ''}"
             return Finding("not finite", text)
     return _value_difference(got, expected, right, what)
+
+
+def _kind_of_numbers(tensor: Tensor) -> tuple[bool, ...]:
+    """Return a dtype without its width: fractions, truth values, or whole numbers."""
+    return tensor.is_floating_point(), tensor.is_complex(), tensor.dtype == torch.bool
 
 
 def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> Finding:

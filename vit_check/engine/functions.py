@@ -54,7 +54,7 @@ class FunctionCheck(Check):
         shape: the letters of the output's shape, where the signature has others.
         batched: places of the arguments whose first axis is the batch.
         gradients: compare them too.
-        any_dtype: the task promises to work in dtypes other than float32.
+        any_dtype: the task promises to work in any dtype, and to keep it.
         without: names, or parts of names, of functions that the task forbids.
         scenario: where an argument cannot be plain data (a model, an optimizer):
             ``scenario(function, *arguments)`` makes it, calls the function, and returns
@@ -145,6 +145,10 @@ class FunctionCheck(Check):
                 or self._as_if(case, output, answered)
                 or related(finding, output, right, self._given(case))
             )
+
+        if self.any_dtype and output.dtype != right.dtype:
+            text = f"the output is {output.dtype}, expected {right.dtype}, as the input"
+            return Finding("dtype", text)
 
         def known() -> Finding | None:
             other = observing.other_numbers(case), record["other"], expected["other"]

@@ -56,9 +56,6 @@ def _effect(
     if y.shape != x.shape:
         shapes = f"{tuple(y.shape)}, expected {tuple(x.shape)}, that is (B, T, D)"
         raise Trouble("shape", f"the output has shape {shapes}")
-    if y.dtype != x.dtype:
-        text = f"the output is {y.dtype}, expected {x.dtype}, as what came in"
-        raise Trouble("dtype", text)
     y = Tensor.as_subclass(y, Tensor).detach()
     factors = y.double() / x.double()  # (B, T, D)
     if not torch.isfinite(factors).all():

@@ -151,7 +151,7 @@ def _loud(generator: Generator, sizes: Sizes) -> list[Tensor]:
     """
     shape = (1, 66, sizes["embed_dim"])
     x = normal(generator, *shape)
-    x[:, 5] *= 60
+    x[:, 5] *= 40
     x[:, 6] = -x[:, 5]
     return [x]
 

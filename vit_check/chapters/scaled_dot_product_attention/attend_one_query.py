@@ -12,9 +12,7 @@ from vit_check.engine.observing import as_number
 
 
 def _rows_as_tensors(output: Any) -> Any:
-    """Convert lists of numbers to tensors, and every tensor to double precision."""
-    if isinstance(output, Tensor):
-        return output.double()
+    """Convert lists of numbers to tensors."""
     if not isinstance(output, tuple | list):
         return output
     if all(isinstance(as_number(item), float | int) for item in output):
