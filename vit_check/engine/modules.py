@@ -364,7 +364,7 @@ class ModuleCheck(Check):
     def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
         """Yield one or two sizes at a time that may be built in."""
         known = self.sizes, self.other_sizes, self.defaults
-        numbers: dict[str, set[float]] = {
+        numbers: dict[str, set[Any]] = {
             name: {int(value), *(k.get(name, value) for k in known)} - {value}
             for name, value in sizes.items()
             if type(value) in (int, float)
