@@ -223,7 +223,7 @@ def _alike(got: dict[str, Any], expected: dict[str, Any]) -> str:
     """Say by what all numbers are multiplied that are wrong, if there are several."""
     pairs = [(got.get(key), right) for key, right in expected.items()]
     wrong = [(one, n) for one, n in pairs if isinstance(n, float) and not same(one, n)]
-    times = {_ratio(*pair) if isinstance(pair[0], float) else "" for pair in wrong}
+    times = {_ratio(one, n) if isinstance(one, float) else "" for one, n in wrong}
     if len(wrong) < 3 or len(times) > 1 or not any(times):
         return ""
     return f"; all {len(wrong)} that are wrong are {times.pop()} times what is right"

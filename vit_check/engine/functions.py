@@ -186,8 +186,8 @@ class FunctionCheck(Check):
         passed = passed[-1:] or others[:1]
         right = listed(self._given(passed[0])) if passed else told
         there = _largest(self._given(passed[0])) if passed else {}
-        far = _largest(given).items()
-        far = [(n, v) for n, v in far if not v <= max(10, 4 * there.get(n, v))]
+        here = _largest(given).items()
+        far = [(n, v) for n, v in here if not v <= max(10, 4 * there.get(n, v))]
         with_ = [f"{n} up to {v:.4g}" if v == v else f"NaN in {n}" for n, v in far]
         told += f", with {' and '.join(with_)}" if with_ else ""
         all_told = all(listed({name: value}) for name, value in given.items())

@@ -363,9 +363,9 @@ class ModuleCheck(Check):
 
     def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
         """Yield one or two sizes at a time that may be built in."""
-        others = self.sizes, self.other_sizes, self.defaults
-        numbers = {
-            name: {int(value), *(o.get(name, value) for o in others)} - {value}
+        known = self.sizes, self.other_sizes, self.defaults
+        numbers: dict[str, set[Any]] = {
+            name: {int(value), *(k.get(name, value) for k in known)} - {value}
             for name, value in sizes.items()
             if type(value) in (int, float)
         }
@@ -481,7 +481,7 @@ class ModuleCheck(Check):
         if "more" in record and not same(own, read):
             return found("layout", name=type(module).__name__)
         for asked, output in zip(self.asked, record.get("more", ()), strict=False):
-            right = plain(torch.func.functional_call(module, own, x, asked))
+            right = plain(torch.func.functional_call(module, own, x, dict(asked)))
             finding = difference(output, right, "(output, weights)")
             if finding is not None:
                 said = finding.sentence

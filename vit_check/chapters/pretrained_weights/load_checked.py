@@ -28,7 +28,7 @@ def _state(generator: Generator) -> list[Tensor]:
     return [normal(generator, *tensor.shape) for tensor in state.values()]
 
 
-_MISSING = ["blocks.1.norm1.bias", "cls_token", "num_batches_tracked"]
+_MISSING = ["blocks.1.norm1.bias", "cls_token", "pixel_mean", "num_batches_tracked"]
 _UNEXPECTED = {"mask_token": (8,), "fc_norm.scale": (8,)}
 _SHAPED = {"head.weight": (2, 8), "norm.bias": (1,)}  # which could be broadcast
 _TURNED = {"blocks.0.mlp.fc2.weight": (12, 8)}
