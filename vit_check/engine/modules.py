@@ -477,7 +477,7 @@ class ModuleCheck(Check):
         """Return how a class differs from the package's, from which it is derived."""
         module = _built(self.package, tuple(sizes.items()))
         own = {part.name: part.value for part in parts}
-        read = {name: weights.get(name) for name in own}
+        read = {n: weights.get(n, weights.get(f"{self.name}.{n}")) for n in own}
         if "more" in record and not same(own, read):
             return found("layout", name=type(module).__name__)
         for asked, output in zip(self.asked, record.get("more", ()), strict=False):

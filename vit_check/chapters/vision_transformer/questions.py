@@ -66,7 +66,7 @@ causes_of_four_first_losses: a dictionary from the runs A to D to the numbers 1 
   ? Take e to the power of each first loss.
   ? ln 10 is 2.30, ln 1000 is 6.91; a loss far above ln K means very large logits.
   ? What is the same for every image gives each the same answer, and no loss falls.
-growth_by_one_block: how many parameters a 13th block adds to ViT-S/16
+growth_by_one_block: by how many parameters ViT-S/16 grows with a 13th block
   = growth(depth=13)
   12 * 384**2: leaves out the biases and the norms of the block
   12 * 384**2 + 9 * 384: leaves out the two norms of the block
