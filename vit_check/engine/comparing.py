@@ -103,7 +103,7 @@ def _tensor_difference(
         return Finding("type", f"{what} is {_kind(got)}, expected a tensor{alone}")
     if got.shape != expected.shape:
         return _shape_difference(got, expected, shape, what)
-    if _kind_of_numbers(got) != _kind_of_numbers(expected):
+    if not _may_stand_for(got.dtype, expected.dtype):
         return Finding("dtype", f"{what} is {got.dtype}, expected {expected.dtype}")
     right = close(got, expected)
     if right.all():
@@ -117,9 +117,13 @@ def _tensor_difference(
     return _value_difference(got, expected, right, what)
 
 
-def _kind_of_numbers(tensor: Tensor) -> tuple[bool, ...]:
-    """Return a dtype without its width: fractions, truth values, or whole numbers."""
-    return tensor.is_floating_point(), tensor.is_complex(), tensor.dtype == torch.bool
+def _may_stand_for(got: torch.dtype, expected: torch.dtype) -> bool:
+    """Return whether numbers are of the kind expected, and fractions not coarser."""
+    if got == expected or torch.bool in (got, expected):
+        return got == expected
+    if expected.is_floating_point:
+        return got in (torch.float32, torch.float64)
+    return not (got.is_floating_point or got.is_complex)
 
 
 def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> Finding:

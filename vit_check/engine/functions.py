@@ -146,9 +146,12 @@ class FunctionCheck(Check):
                 or related(finding, output, right, self._given(case))
             )
 
-        if self.any_dtype and output.dtype != right.dtype:
-            text = f"the output is {output.dtype}, expected {right.dtype}, as the input"
-            return Finding("dtype", text)
+        for got, wanted in zip(tensors_in(output), tensors_in(right), strict=True):
+            if self.any_dtype and got.dtype != wanted.dtype:
+                said = (
+                    f"the output is {got.dtype}, expected {wanted.dtype}, as the input"
+                )
+                return Finding("dtype", said)
 
         def known() -> Finding | None:
             other = observing.other_numbers(case), record["other"], expected["other"]

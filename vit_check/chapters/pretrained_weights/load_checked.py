@@ -50,7 +50,7 @@ def _load_them(
     state |= {name: torch.zeros(shape).double() for name, shape in shapes.items()}
     state = {name: state[name] for name in state if name not in missing}
     wrong = [*missing, *shapes]
-    before = list(state)
+    before, own = list(state), model.head.weight
     raised, message = "nothing", ""
     try:
         load(model, state)
@@ -68,6 +68,7 @@ def _load_them(
     output = {
         f"what is raised for {case}": raised,
         f"what its message leaves out, for {case},": ", ".join(untold) or "nothing",
+        f"whether the model keeps its tensors, after {case},": model.head.weight is own,
     }
     return output | {
         f"{name} of the model, after {case},": tensor
@@ -135,7 +136,7 @@ shapes by count: [name].shape -> [name].numel()
 """
 
 
-@checked_by(TABLE, gradients=False, scenario=_load_them)
+@checked_by(TABLE, gradients=False, any_dtype=True, scenario=_load_them)
 def load_checked(model: nn.Module, state: dict[str, Tensor]) -> None:
     own = model.state_dict()
     missing = [name for name in own if name not in state]

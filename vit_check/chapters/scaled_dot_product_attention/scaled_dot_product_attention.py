@@ -96,7 +96,7 @@ scores returned: v, weights -> v, scores
 """
 
 
-@checked_by(TABLE, batched=(0, 1, 2))
+@checked_by(TABLE, batched=(0, 1, 2), any_dtype=True)
 def scaled_dot_product_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:

@@ -21,6 +21,7 @@ not repeatable: return -> weights = F.dropout(weights, 0.1); return
 changes its input: weights = -> q /= math.sqrt(q.size(-1)); weights =
   / math.sqrt(q.size(-1)), dim -> , dim
 gradient: weights @ v -> weights.detach() @ v
+dtype: weights = -> q, k, v = q.float(), k.float(), v.float(); weights =
 raises: k.transpose(-2, -1) -> k.transpose(2, 3)
     four axes and no less
 no gradient: return weights @ v, weights -> return (weights @ v).data, weights.data
