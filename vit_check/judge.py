@@ -4,8 +4,7 @@ A grader does not trust a notebook, because its code shares a process with the c
 can change it. So the notebook's process only runs the answer, on inputs that the judge
 sends, and sends back the outputs (``engine.asking``). They are judged here, where none
 of its code runs, so the only way to pass is to send the right numbers. Inputs and
-parameters are drawn anew for each question, so a sentence about one does not help with
-the next.
+parameters are drawn anew for each question, so a sentence does not help with the next.
 """
 
 import os
@@ -22,7 +21,7 @@ from torch import Generator
 
 import vit_check
 from vit_check.chapters.questions import QUESTIONS
-from vit_check.engine.check import Check
+from vit_check.engine.check import Check, recorded
 from vit_check.engine.verdict import Finding
 from vit_check.engine.wire import receive, send
 
@@ -139,7 +138,8 @@ class Judge:
         send(connection, {"cases": cases})
         try:
             answered = receive(connection, PATIENCE)["records"]
-            finding = form.verdict(zip(cases, answered, strict=False))
+            pairs = zip(cases, answered, strict=False)
+            finding = form.verdict([(recorded(*pair), pair[1]) for pair in pairs])
             if finding is None and len(answered) != len(cases):
                 finding = Finding("incomplete", "did not answer every case")
             if finding is not None:

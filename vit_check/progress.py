@@ -73,8 +73,7 @@ class Task:
     def answer_to(self, check: str) -> list[Cell]:
         """Return the cells for the answers that a check of this name is given.
 
-        These are above its call, after any earlier check; several checks may share a
-        cell.
+        These are above its call, after any earlier check; several may share a cell.
         """
         found: list[Cell] = []
         above: list[Cell] = []

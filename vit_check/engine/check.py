@@ -5,6 +5,7 @@ can happen in another process than the one that runs the answer.
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ from torch import Generator
 
 from vit_check.engine.asking import JUDGE, ask
 from vit_check.engine.findings import Trouble
-from vit_check.engine.observing import Record
+from vit_check.engine.observing import Record, in_32_bits
 from vit_check.engine.origin import origin_of
 from vit_check.engine.said import note
 from vit_check.engine.verdict import CheckFailed, Finding, Mistake, Misused
@@ -29,6 +30,11 @@ Answered = Iterable[tuple[Case, Record]]
 RAISED = ("raises", "raises alone", "batch of one")
 
 
+def recorded(case: Case, record: Record) -> Case:
+    """Return a case as the answer was given it."""
+    return in_32_bits(case) if "in 32 bits" in record else case
+
+
 class Check:
     """A callable that refuses wrong answers: base of checks of functions and modules.
 
@@ -38,6 +44,8 @@ class Check:
         mistakes: known-wrong answers, the likeliest first.
         hints: three sentences, each saying more than the one before.
     """
+
+    any_dtype = False
 
     def __init__(
         self,
@@ -94,7 +102,7 @@ class Check:
         """Yield each case with the answer's record; stop after one that did not end."""
         for case in cases:
             record = self.record(answer, case)
-            yield case, record
+            yield recorded(case, record), record
             if record.get("trouble", [""])[0] == "endless":
                 return
 
@@ -128,11 +136,13 @@ class Check:
             elif finding.mistake in RAISED:
                 raised = finding, case
             elif raised is None or finding.mistake in known:
-                return self.told(finding, case, passed)
-        return None if raised is None else self.told(*raised, passed)
+                return self.told(finding, case, passed, records)
+        return None if raised is None else self.told(*raised, passed, records)
 
-    def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
-        """Return a finding in its final words, to which ``passed`` cases may add."""
+    def told(
+        self, finding: Finding, case: Case, passed: list[Case], records: Answered
+    ) -> Finding:
+        """Return a finding in its final words, to which other cases may add."""
         return finding
 
     @property
@@ -150,10 +160,21 @@ class Check:
         return self
 
     def record(self, answer: Any, case: Case) -> Record:
-        """Return the record of an answer, or the trouble that prevented one."""
+        """Return the record of an answer, or the trouble that prevented one.
+
+        Students call their functions with float32, PyTorch's own. So one that stops at
+        another dtype is given float32, if the task does not promise any dtype.
+        """
         if not callable(answer):
             said = f"got {type(answer).__name__}, expected {self.signature}"
             return {"trouble": ["not callable", said]}
+        record = self._observed(answer, case)
+        _, said = record.get("trouble", ["", ""])
+        if self.any_dtype or not re.search("dtype|scalar type", said):
+            return record
+        return self._observed(answer, in_32_bits(case)) | {"in 32 bits": True}
+
+    def _observed(self, answer: Any, case: Case) -> Record:
         try:
             return watch(lambda: self.observe(answer, case))
         except Trouble as trouble:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +15,7 @@ from vit_check.engine.verdict import Finding
 OF_ONE_OUTPUT = {"shape", "reshape", "axes", "values", "value", "factor", "order"}
 OF_ONE_OUTPUT |= {"exchanged", "not finite"}
 
-# The largest difference that counts as rounding, relative to the largest expected
-# number.
+# The largest difference that is rounding, relative to the largest expected number.
 TOLERANCE = {
     torch.float64: 1e-6,
     torch.float32: 3e-5,
@@ -35,16 +35,21 @@ def same(got: Any, expected: Any) -> bool:
     if isinstance(expected, dict):
         alike = isinstance(got, dict) and list(got) == list(expected)
         return alike and all(same(got[key], expected[key]) for key in expected)
-    if isinstance(expected, float) and isinstance(got, float | int):
+    if isinstance(expected, float) and _is_number(got):
         return abs(got - expected) <= 1e-5 * max(1e-3, abs(expected))
     return type(got) is type(expected) and got == expected
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.ndim == 0 and value.dtype != torch.bool
+    return isinstance(value, float | int)
 
 
 def is_telling(got: Any, expected: Any) -> bool:
     """Return whether an output is wrong in a way that points to a single mistake.
 
-    Many mistakes can lead to NaN, to True or False, to nothing at all, or to the same
-    number everywhere.
+    Many mistakes can lead to NaN, to True or False, to nothing, or to one number.
     """
     if isinstance(got, Tensor):
         if got.dtype == torch.bool or got.is_complex():
@@ -98,10 +103,8 @@ def _tensor_difference(
         return Finding("type", f"{what} is {_kind(got)}, expected a tensor{alone}")
     if got.shape != expected.shape:
         return _shape_difference(got, expected, shape, what)
-    if got.dtype != expected.dtype:
-        why = ", as the input" if expected.is_floating_point() else ""
-        text = f"{what} is {got.dtype}, expected {expected.dtype}{why}"
-        return Finding("dtype", text)
+    if not _may_stand_for(got.dtype, expected.dtype):
+        return Finding("dtype", f"{what} is {got.dtype}, expected {expected.dtype}")
     right = close(got, expected)
     if right.all():
         return None
@@ -109,8 +112,18 @@ def _tensor_difference(
         if torch.isfinite(expected).all():
             bad = "NaN" if got.isnan().any() else "infinite"
             place = _place(torch.isfinite(got))
-            return Finding("not finite", f"{what} is {bad} at {place}")
+            text = f"{what} is {bad}{f' at {place}' if place else ''}"
+            return Finding("not finite", text)
     return _value_difference(got, expected, right, what)
+
+
+def _may_stand_for(got: torch.dtype, expected: torch.dtype) -> bool:
+    """Return whether numbers are of the kind expected, and fractions not coarser."""
+    if got == expected or torch.bool in (got, expected):
+        return got == expected
+    if expected.is_floating_point:
+        return got in (torch.float32, torch.float64)
+    return not (got.is_floating_point or got.is_complex)
 
 
 def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> Finding:
@@ -150,11 +163,19 @@ def _value_difference(
 
 
 def _list_difference(got: Any, expected: list[Any], shape: str, what: str) -> Any:
+    names = re.findall(r"\w+", shape)
+    names = names if len(names) == len(expected) else []
     if not isinstance(got, list) or len(got) != len(expected):
-        many = f"{len(expected)} things in a tuple"
+        many = f"{len(expected)} things in a tuple{f', {shape}' if names else ''}"
         return Finding("type", f"{what} is {_kind(got)}, expected {many}")
-    for number, (one, other) in enumerate(zip(got, expected, strict=True)):
-        found = difference(one, other, what=f"{what}[{number}]")
+    places = names or [f"{what}[{number}]" for number in range(len(got))]
+    for place, one, other in zip(places, got, expected, strict=True):
+        name = f"the {place}" if place in names and len(place) > 1 else place
+        found = difference(one, other, what=name)
+        if found is not None and name == "the weights":
+            text = re.sub(f"^{name} (has|is|differs)", _in_plural, found.sentence)
+            text = text.removesuffix(": is a return missing?")
+            found = Finding(found.mistake, text)
         if found is not None and len(expected) == 2 and same(got[::-1], expected):
             return Finding("exchanged", f"the two parts of {what} are exchanged")
         if found is not None:
@@ -171,7 +192,7 @@ def _dict_difference(got: Any, expected: dict[str, Any], what: str) -> Finding |
             return Finding("missing", f"{key} is missing in {what}")
         found = difference(got[key], expected[key], what=key)
         if found is not None:
-            return found
+            return Finding(found.mistake, found.sentence + _alike(got, expected))
     extra = [key for key in got if key not in expected]
     if extra:
         return Finding("extra", f"{extra[0]} in {what} is one too many")
@@ -179,8 +200,8 @@ def _dict_difference(got: Any, expected: dict[str, Any], what: str) -> Finding |
 
 
 def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
-    if isinstance(got, Tensor) and got.ndim == 0:
-        got = got.item()
+    is_tensor = isinstance(got, Tensor) and got.ndim == 0
+    got = got.item() if is_tensor else got
     if isinstance(got, bool) or not isinstance(got, int | float):
         return Finding("type", f"{what} is {_kind(got)}, expected a number")
     if isinstance(expected, int) and isinstance(got, float) and got == expected:
@@ -188,16 +209,33 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
         return Finding("float", said)
     exact = isinstance(expected, int)
     if got == expected if exact else same(float(got), expected):
-        return None
+        said = f"{what} is right but a tensor, expected a float: .item() makes one"
+        return Finding("tensor", said) if is_tensor and not exact else None
     one, other = _numbers(got, expected)
-    times = _ratio(got, expected) if abs(expected) > 1 else ""  # or it may be by chance
+    large = abs(expected) > 1 or abs(got) > 10 * abs(expected) > 0  # not by chance
+    times = _ratio(got, expected) if large else ""
     other += f": it is {times} times what it should be" if times else ""
     return Finding("value", f"{what} is {one}, expected {other}")
 
 
+def _in_plural(verb: re.Match[str]) -> str:
+    forms = {"has": "have", "is": "are", "differs": "differ"}
+    return verb[0].removesuffix(verb[1]) + forms[verb[1]]
+
+
+def _alike(got: dict[str, Any], expected: dict[str, Any]) -> str:
+    """Say by what all numbers are multiplied that are wrong, if there are several."""
+    pairs = [(got.get(key), right) for key, right in expected.items()]
+    wrong = [(one, n) for one, n in pairs if isinstance(n, float) and not same(one, n)]
+    times = {_ratio(one, n) if isinstance(one, float) else "" for one, n in wrong}
+    if len(wrong) < 3 or len(times) > 1 or not any(times):
+        return ""
+    return f"; all {len(wrong)} that are wrong are {times.pop()} times what is right"
+
+
 def _ratio(one: float, other: float = 1) -> str:
     """Return a ratio as a whole number or a simple fraction; "" if it is none."""
-    times = one / other if math.isfinite(one) else 0.0
+    times = one / other if other and math.isfinite(one) else 0.0
     part = Fraction(times).limit_denominator(16)
     simple = part and math.isclose(part, times, rel_tol=1e-6)
     return (f"{int(part):,}" if part.denominator == 1 else str(part)) if simple else ""

@@ -1,7 +1,6 @@
 """What the engine finds wrong by itself, in any check: a table of names and sentences.
 
-In braces stands what differs from answer to answer. What follows a bar tells sentences
-of one name apart.
+In braces stands what differs. What follows a bar tells sentences of one name apart.
 """
 
 from typing import Any
@@ -30,6 +29,7 @@ raises | other input: is right for one input, and for another it {raises}
 built in | batch: gives {shape} for the whole batch and {alone} for one sample alone:
     axis 0 is to be the batch, of {batch} and of 1
 built in | sizes: {names} {are} built in: asked for {sizes}, it still has {built_in}
+built in | rounded: asked for {sizes}, it has {built_in}: is it cut to a whole number?
 built in | other sizes: is right when it is built with {right}, but not with {sizes}, so
     that a size must be built in: {sentence}
 no gradient: lets no gradient through to {name}: .detach(), .data, .item(), no_grad(), a
@@ -46,27 +46,27 @@ gradients left off: switches gradients off and leaves them so, as
     torch.set_grad_enabled(False) does: nothing can be trained after it; write the lines
     that need none under `with torch.no_grad():`
 parameters | unreadable: has parameters that this check cannot read ({theirs}), so that
-    it cannot tell whether they are used as they should be; it can read {ours}, by any
-    names
-parameters | others: has {more}, where {left} is expected, by any name
+    it cannot tell whether they are used as they should be; it can read {ours}
+parameters | others: has {more}, where {left} is expected for {sizes} (the names are
+    free)
 parameters | more: has more parameters than the task asks for: {more}
-parameters | missing: has no parameter such as {left}, by any name
+parameters | missing: has no parameter such as {left} (the names are free)
 more than asked for: has more parameters than the task asks for, which makes it another
     model: {shapes}
 default: {name} is {value} where none is given, expected {right}
 arguments: takes its arguments in another order, {order}: expected {right}
+layout: would be right with its parameters in another order, but inherits them from
+    {name}, where that is fixed: weights that were trained there would not fit
+as ours: called with {asked}, {sentence}
 shadowed: keeps a layer or parameter as self.{name}; that is still nn.Module's method of
     this name, so choose another name
-too many parameters: has {many:,} parameters with {numbers:,} numbers in all, far more
-    than the task asks for
-not initialised: starts with NaN or infinity in {name}: torch.empty leaves what happens
-    to be in memory
+too many parameters: has {many:,} parameters with {numbers:,} numbers, far too many
+not initialised: starts with NaN or infinity in {name}, as torch.empty may leave it
 not a parameter: has nothing to learn: a plain tensor, a buffer, or a layer that is made
     in forward is no parameter that an optimizer finds
 unused: has a parameter {name} that gets no gradient: its layer is made but not called,
     or .detach(), .data or no_grad() cuts the gradient off
-frozen: has a parameter {name} that does not require a gradient, so that training leaves
-    it as it is
+frozen: has a parameter {name} that requires no gradient, so training leaves it as is
 raises | in training: is right in eval mode, and in training mode it {raises}
 dropout: drops numbers in training mode ({rate}), where the task asks for no dropout:
     leave it out, or make the rate an argument
@@ -79,15 +79,13 @@ wrong in training: is right in eval mode, and in training mode, where it is to d
 no copy: cannot be copied: {error}; give the class
 no module: {name} is no nn.Module: derive it from nn.Module
 no module | made: made a {name}, expected an nn.Module
-shared: {one} and {other} are one and the same module, with the same parameters: make a
-    new one for each place
+shared: {one} and {other} are the same module: make a new one for each place
 no super: its __init__ sets layers before it has called super().__init__()
 misspelt __init__: has a method {name}; Python calls __init__, with two underscores on
     each side
 misspelt forward: has a method {name}; nn.Module calls one named forward
 no forward: has no method forward, which nn.Module calls
-no numbers: has parameters on the device meta, which hold no numbers; build it on the
-    processor
+no numbers: has parameters on the device meta; build it on the processor
 other numbers: has a parameter {name} that does not keep the numbers it is given: does
     it share its memory with another one?
 hidden: keeps {place} where PyTorch does not find its parameters: use nn.Parameter for a

@@ -35,7 +35,7 @@ NUMBERS = (bool, int, float)
 
 # What may be taken for an argument, whose name comes in the place of {}.
 TAKEN = "-{} ~{} {}+1 {}-1 2*{} {}/2 1/{} {}.mT".split()
-CONSTANTS = (0, 1, 2, 4, 16, 1e-5, 1e-6)
+CONSTANTS = (0, 1, 2, 3, 4, 12, 16, 1000, 1e-5, 1e-6)
 
 
 @dataclass(eq=False, repr=False)
@@ -48,13 +48,13 @@ class FunctionCheck(Check):
     Args:
         reference: a right answer.
         table: what ``table.py`` explains.
-        inputs: from a generator to the lists of arguments it is called with, where the
-            table has no cases.
+        inputs: from a generator to lists of arguments, where the table has no cases.
         parts: functions that the right answer calls and that may be edited too.
         more: known-wrong answers that are no edits of the reference.
         shape: the letters of the output's shape, where the signature has others.
         batched: places of the arguments whose first axis is the batch.
         gradients: compare them too.
+        any_dtype: the task promises to work in any dtype, and to keep it.
         without: names, or parts of names, of functions that the task forbids.
         scenario: where an argument cannot be plain data (a model, an optimizer):
             ``scenario(function, *arguments)`` makes it, calls the function, and returns
@@ -72,6 +72,7 @@ class FunctionCheck(Check):
     shape: str = ""
     batched: Sequence[int] = ()
     gradients: bool = True
+    any_dtype: bool = False
     without: Sequence[str] = ()
     scenario: Callable[..., Any] | None = None
     normalize: Callable[[Any], Any] | None = None
@@ -82,7 +83,7 @@ class FunctionCheck(Check):
         name, _, _ = signature.partition("(")
         known = [*mistakes(self.reference, rest, self.parts), *self.more]
         super().__init__(name, signature, known, hints_in(rest))
-        letters = re.search(r" -> (\([^()]*[A-Z²][^()]*\))", signature)
+        letters = re.search(r" -> (\([^()]+\))", signature)
         self.shape = self.shape or (letters[1] if letters else "")
 
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
@@ -145,6 +146,13 @@ class FunctionCheck(Check):
                 or related(finding, output, right, self._given(case))
             )
 
+        for got, wanted in zip(tensors_in(output), tensors_in(right), strict=True):
+            if self.any_dtype and got.dtype != wanted.dtype:
+                said = (
+                    f"the output is {got.dtype}, expected {wanted.dtype}, as the input"
+                )
+                return Finding("dtype", said)
+
         def known() -> Finding | None:
             other = observing.other_numbers(case), record["other"], expected["other"]
             return self._known(*other, answered)
@@ -165,7 +173,9 @@ class FunctionCheck(Check):
         named = zip(self._names(), case, strict=False)
         return {name: value for name, value in named if name in own}
 
-    def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
+    def told(
+        self, finding: Finding, case: Case, passed: list[Case], records: Answered
+    ) -> Finding:
         """Add to what is said of one output for which arguments it came.
 
         What a scenario returns under another name than "the output" says that itself.
@@ -175,12 +185,23 @@ class FunctionCheck(Check):
         said = self.scenario is None or finding.sentence.startswith("the output")
         if finding.mistake not in OF_ONE_OUTPUT or not (told and said):
             return finding
-        right = listed(self._given(passed[-1])) if passed else told
+        others = [c for c, r in records if self._is_right(c, r) and _as_much(c, case)]
+        passed = passed[-1:] or others[:1]
+        right = listed(self._given(passed[0])) if passed else told
+        there = _largest(self._given(passed[0])) if passed else {}
+        here = _largest(given).items()
+        far = [(n, v) for n, v in here if not v <= max(10, 4 * there.get(n, v))]
+        with_ = [f"{n} up to {v:.4g}" if v == v else f"NaN in {n}" for n, v in far]
+        told += f", with {' and '.join(with_)}" if with_ else ""
         all_told = all(listed({name: value}) for name, value in given.items())
         if right == told or len(given) < len(case) or not all_told:
             return Finding(finding.mistake, f"for {told}, {finding.sentence}")
         text = f"is right for {right}; for {told}, {finding.sentence}"
         return Finding(finding.mistake, text)
+
+    def _is_right(self, case: Case, record: Record) -> bool:
+        right = self._output(self.reference, case)
+        return "output" in record and same(record["output"], right)
 
     def _default(self, case: Case, record: Record) -> Finding | None:
         """Return the argument whose default is wrong, if that explains everything."""
@@ -336,11 +357,28 @@ def defaults_of(answer: Any) -> dict[str, float]:
     return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
 
 
+def _largest(given: Mapping[str, Any]) -> dict[str, float]:
+    """Return for each argument of floats its largest number, without the sign."""
+    found = {}
+    for name, value in given.items():
+        floats = [t.flatten() for t in tensors_in(value) if t.is_floating_point()]
+        if floats:
+            found[name] = torch.cat(floats).double().abs().max().item()
+    return found
+
+
 def like(value: Any, number: float) -> Any:
     """Return a number in the form of a value."""
     if isinstance(value, Tensor):
         return torch.full_like(value, number)
     return type(value)(number)
+
+
+def _as_much(case: Case, other: Case) -> bool:
+    """Return whether a case has tensors of the same dtypes that are no smaller."""
+    one, two = tensors_in(case), tensors_in(other)
+    enough = 2 * sum(map(Tensor.numel, one)) >= sum(map(Tensor.numel, two))
+    return enough and [t.dtype for t in one] == [t.dtype for t in two]
 
 
 def _alike(value: Any, other: Any) -> bool:

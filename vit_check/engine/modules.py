@@ -68,6 +68,8 @@ class ModuleCheck(Check):
             that could ask for more, such as attention weights.
         tried: the number of readings with which each mistake is tried.
         widths: of what is drawn, where other than usual: ``vectors``, ``matrices``.
+        asked: how a class that is derived from the package's is called once more, by
+            arguments that only such a class has.
         more_inputs: makes other inputs for the first sizes: with axes of the same
             length, on which an answer runs that raises elsewhere, or larger ones.
     """
@@ -90,6 +92,7 @@ class ModuleCheck(Check):
     without: Sequence[str] = ()
     normalize: Callable[[Any], Any] | None = None
     output_alone: bool = False
+    asked: Sequence[Mapping[str, Any]] = ()
     more_inputs: Callable[[Generator, Sizes], list[Tensor]] | None = None
     tried: int = 48
     widths: Mapping[str, float] = field(default_factory=dict)
@@ -100,7 +103,8 @@ class ModuleCheck(Check):
         known = [*mistakes(self.right, self.rows, self.parts), *self.more]
         super().__init__(self.name, head.signature, known, hints_in(rest))
         (arguments,) = re.findall(r"class \w+\((.*?)\)", head.signature)
-        self.defaults = dict(re.findall(r"(\w+)=([\d.]+)", arguments))
+        defaults = re.findall(r"(\w+)=([\d.]+)", arguments)
+        self.defaults = {name: float(value) for name, value in defaults}
         names = re.sub("=[^,]*", "", arguments).split(", ")
         self.sizes, self.other_sizes = (
             dict(zip(names, case, strict=True)) for case in head.drawn(Generator(), {})
@@ -215,7 +219,9 @@ class ModuleCheck(Check):
         if self.more_inputs is not None:
             yield [first, self.more_inputs(generator, first), seed, "float64"]
 
-    def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
+    def told(
+        self, finding: Finding, case: Case, passed: list[Case], records: Answered
+    ) -> Finding:
         """Add to a finding that the answer is right with other sizes, if it is."""
         right = [sizes for sizes, *_ in passed]
         if case[0] in right:  # the same sizes passed with another input
@@ -230,7 +236,8 @@ class ModuleCheck(Check):
 
     def observe(self, answer: Any, case: Case) -> Record:
         sizes, inputs, seed, dtype = case
-        how = self.normalize, self.output_alone, self.widths
+        ours = type(_built(self.package, tuple(sizes.items())))
+        how = self.normalize, self.output_alone, self.widths, ours, self.asked
         floats = getattr(torch, dtype)
         record = observing.observe_module(answer, sizes, inputs, seed, floats, *how)
         takes = {p.name: plain(p.default) for p in parameters_of(answer)}
@@ -344,8 +351,9 @@ class ModuleCheck(Check):
                     if "output" not in record or same(
                         record["output"], self._expected(weights, believed, *inputs)
                     ):
+                        cut = any(int(sizes[n]) == v for n, v in changed.items())
                         return found(
-                            "built in | sizes",
+                            "built in | rounded" if cut else "built in | sizes",
                             names=" and ".join(changed),
                             are="is" if len(changed) == 1 else "are",
                             sizes=listed({name: sizes[name] for name in changed}),
@@ -355,8 +363,9 @@ class ModuleCheck(Check):
 
     def _changed(self, sizes: Sizes, any_number: bool) -> Iterator[dict[str, float]]:
         """Yield one or two sizes at a time that may be built in."""
-        numbers = {
-            name: {self.sizes[name], self.other_sizes[name]} - {value}
+        known = self.sizes, self.other_sizes, self.defaults
+        numbers: dict[str, set[Any]] = {
+            name: {int(value), *(k.get(name, value) for k in known)} - {value}
             for name, value in sizes.items()
             if type(value) in (int, float)
         }
@@ -392,7 +401,7 @@ class ModuleCheck(Check):
             lacks = found("shared", one=shared[0], other=shared[1])
         if lacks is None and self._as_many_numbers(parts, sizes):
             lacks = self._unreadable(parts, sizes)
-        lacks = lacks or _others(parts, self.package(sizes))
+        lacks = lacks or _others(parts, self.package(sizes), listed(sizes))
         return self._with_sizes_said(lacks, record, sizes)
 
     def _lacks(self, parts: list[Part], sizes: Sizes) -> Finding | None:
@@ -459,7 +468,27 @@ class ModuleCheck(Check):
             or _unused(record)
             or _frozen(record)
             or _other_gradient(record, parts, expected["gradients of parameters"])
+            or self._unlike_ours(record, parts, weights, sizes, *inputs)
         )
+
+    def _unlike_ours(
+        self, record: Record, parts: list[Part], weights: Weights, sizes: Sizes, *x: Any
+    ) -> Finding | None:
+        """Return how a class differs from the package's, from which it is derived."""
+        module = _built(self.package, tuple(sizes.items()))
+        own = {part.name: part.value for part in parts}
+        read = {n: weights.get(n, weights.get(f"{self.name}.{n}")) for n in own}
+        if "more" in record and not same(own, read):
+            return found("layout", name=type(module).__name__)
+        for asked, output in zip(self.asked, record.get("more", ()), strict=False):
+            right = plain(torch.func.functional_call(module, own, x, dict(asked)))
+            finding = difference(output, right, "(output, weights)")
+            if finding is not None:
+                said = finding.sentence
+                if observing.raises(output):
+                    said = f"it {output['raises']}"
+                return found("as ours", asked=listed(asked), sentence=said)
+        return None
 
     def _initial_finding(
         self, parts: list[Part], place: int, sizes: Sizes
@@ -486,7 +515,7 @@ class ModuleCheck(Check):
             return found("arguments", order=order, right=right)
         for name, default in self.defaults.items():
             given = takes.get(name)
-            if isinstance(given, int | float) and given != float(default):
+            if isinstance(given, int | float) and given != default:
                 return found("default", name=name, value=given, right=default)
         return None
 
@@ -609,7 +638,7 @@ def _other_gradient(
     )
 
 
-def _others(parts: list[Part], package: nn.Module) -> Finding:
+def _others(parts: list[Part], package: nn.Module, sizes: str) -> Finding:
     """Return a finding that names parameters too many and parameters that are missing.
 
     Those that are most alike are paired first: by name, by kind of layer, by shape.
@@ -631,7 +660,7 @@ def _others(parts: list[Part], package: nn.Module) -> Finding:
                 left = [one for one in left if one is not other]
     here, there = (_shapes([(n, v) for n, v, _ in some]) for some in (more, left))
     kind = "missing" if not more else "others" if left else "more"
-    return found(f"parameters | {kind}", more=here, left=there)
+    return found(f"parameters | {kind}", more=here, left=there, sizes=sizes)
 
 
 def _shapes(parameters: Sequence[tuple[str, Tensor]]) -> str:

@@ -12,6 +12,7 @@ import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import torch
@@ -143,6 +144,16 @@ def copies(value: Any, gradients: bool = False) -> Any:
         return tensor.detach().clone().requires_grad_(wanted)
 
     return _mapped(own, value)
+
+
+def in_32_bits(case: list[Any]) -> list[Any]:
+    """Return a case with its fractions, and the name of their dtype, in float32."""
+
+    def rounded(tensor: Tensor) -> Tensor:
+        return tensor.float() if tensor.is_floating_point() else tensor
+
+    parts = _mapped(rounded, list(case))
+    return ["float32" if part == "float64" else part for part in parts]
 
 
 def other_numbers(value: Any) -> Any:
@@ -378,6 +389,8 @@ def observe_module(
     normalize: Callable[[Any], Any] | None,
     output_alone: bool,
     widths: Mapping[str, float],
+    ours: type,
+    asked: Sequence[Mapping[str, Any]],
 ) -> Record:
     """Build a module, draw its parameters, run it, and write down what comes out.
 
@@ -394,6 +407,7 @@ def observe_module(
         normalize: brings what it returns into the form that is compared.
         output_alone: see ``ModuleCheck``.
         widths: of the parameters that are drawn, see ``drawn``.
+        ours, asked: with what it is called once more if it is derived from this class.
     """
 
     def call(*inputs: Tensor) -> Any:
@@ -439,6 +453,9 @@ def observe_module(
     else:
         return record | {"trouble": raised}
     _refuse_made_in_forward(module, names)
+    if isinstance(module, ours):
+        calls = [partial(module, *inputs, **more) for more in asked]
+        record["more"] = [_output_or_error(call) for call in calls]
     weights = list(module.parameters())
     record["changes itself"] = not same([*map(plain, weights)], values)
     for weight in weights:

@@ -1,8 +1,7 @@
 """Read the parameters of a module whose names are unknown.
 
 Shapes decide most of it: a linear map from D to M has M·D weights, whatever its name
-is. Where shapes leave it open (which of four D×D matrices makes the queries?), every
-possibility is tried.
+is. Where shapes leave it open (which of four makes the queries?), all are tried.
 """
 
 import itertools
@@ -182,8 +181,7 @@ def tokens_and_positions(
             yield [*two], cls[None], torch.cat([first, rows])[None]  # type: ignore[list-item]
 
 
-# The orders in which a patch's channels, rows and columns are flattened, usual ones
-# first.
+# The orders in which a patch's channels, rows and columns are flattened.
 _ORDERS = ((0, 1, 2), (1, 2, 0), (0, 2, 1), (2, 1, 0), (1, 0, 2), (2, 0, 1))
 
 

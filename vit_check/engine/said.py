@@ -12,8 +12,7 @@ class Said:
 
     Args:
         check: the name under which a judge knows it, as ``"answer:third_weight"``.
-        given: the name of the function or class that it was given; that of its type, if
-            it has none.
+        given: the name of the function or class that it was given, or of its type.
         finding: what is wrong; None if the answer is right.
         hint: the number of the hint that was shown; 0 if none was.
     """

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from vit_check.engine.comparing import close, same
 from vit_check.engine.observing import tensors_in
@@ -64,14 +65,23 @@ def _candidates(
     more = got - right
     first = got.flatten()[0]
     yield f"each number of it is {first:.4g}", first.expand_as(right)
-    yield "each number is the logarithm of what it should be", right.log()
+    for name in "log exp abs square sqrt tanh sigmoid relu".split():
+        yield f"it is {name}() of what it should be", getattr(torch, name)(right)
     yield "it is the softmax of what it should be", right.softmax(-1)
+    normed = F.layer_norm(right, right.shape[-1:]) if right.ndim else right
+    yield "it is what it should be, normed", normed
     for name, value in given.items():
         with suppress(Exception):  # it may have no numbers, or too many
             own = value.double().expand_as(right)
             yield f"it is {name} as it came", own
             times = (more * own).sum() / own.square().sum()
             yield f"it is what it should be {times:+.4g} · {name}", right + times * own
+            if right.numel() > 9:  # or two factors fit by chance
+                both = torch.stack([right, own], -1).reshape(-1, 2)
+                a, b = torch.linalg.lstsq(both, got.reshape(-1)).solution
+                said = f"{a:.4g} times what it should be {b:+.4g} · {name}"
+                said = said if a.abs() > 1e-9 else f"{b:.4g} · {name}"
+                yield f"it is {said}", a * right + b * own
             yield f"it is what it should be times {name}", right * own
     for axis, length in enumerate(right.shape):
         one, other = (x.movedim(axis, 0).reshape(length, -1) for x in (got, right))

@@ -58,8 +58,7 @@ def watch(run: Callable[[], Any]) -> Any:
     """Call ``run`` in a thread of its own and return what it returns.
 
     Its prints, warnings and logs are swallowed, and no garbage is collected meanwhile.
-    Seeds, settings, PyTorch's functions, working folder and environment are put back
-    afterwards.
+    Seeds, settings, PyTorch's functions, folder and environment are put back.
 
     Raises:
         Trouble: if it raises, exits, or does not end in time.
@@ -351,15 +350,19 @@ def _said(value: Any) -> str:
     """Return a value as text; "" if a sentence has no room for it."""
     if isinstance(value, torch.Tensor):
         return f" {tuple(value.shape)}"
-    if isinstance(value, int | float):
-        return f"={value}"
-    if isinstance(value, tuple) and all(isinstance(n, int) for n in value):
+    if isinstance(value, float) or _of_ints(value):
         return f"={value}"
     if isinstance(value, list) and all(isinstance(v, torch.Tensor) for v in value):
         shapes = [str(tuple(v.shape)) for v in value]
-        alike = f" {len(shapes)} × {shapes[0]}" if shapes else "=[]"
-        return alike if len({*shapes}) <= 1 else f" {', '.join(shapes)}"
+        alike = len({*shapes}) == 1
+        return f" {len(shapes)} × {shapes[0]}" if alike else f" {', '.join(shapes)}"
     return ""
+
+
+def _of_ints(value: Any) -> bool:
+    """Return whether a value is a whole number, or holds nothing else."""
+    several = isinstance(value, tuple | list)
+    return all(map(_of_ints, value)) if several else isinstance(value, int)
 
 
 def _line_of_the_error(error: BaseException) -> str:

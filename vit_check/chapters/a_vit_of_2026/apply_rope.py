@@ -13,6 +13,11 @@ neighbouring pairs: x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::2])
     of the first half of the head and the one at the same place of the other half
 neighbours read, halves written: x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::2])
     pairs of neighbours are turned and then put into two halves; a pair is to stay put
+angles of neighbours: cos, sin = -> own = angles.repeat_interleave(2, dim=-1); _ =
+  first * cos - second * sin, second * cos + first * sin
+  -> x, torch.cat([-second, first], dim=-1)
+  torch.cat(turned, dim=-1) -> (turned[0] * own.cos() + turned[1] * own.sin())
+    the angles stand as for neighbours, 0 0 1 1; for halves they stand as 0 1 0 1
 turned the other way: angles.sin() -> -angles.sin()
     every pair is turned the other way round: the minus belongs to the first number
 no minus: first * cos - second * sin -> first * cos + second * sin
@@ -33,7 +38,7 @@ degrees: angles.cos(), angles.sin() -> angles.deg2rad().cos(), angles.deg2rad().
 apply_rope = FunctionCheck(
     rotary.apply_rope,
     TABLE,
-    shape="(..., T, d)",
     batched=(0,),
+    any_dtype=True,
     scenario=lambda turn, x, angles: turn(x, angles.detach()),  # nobody learns them
 )

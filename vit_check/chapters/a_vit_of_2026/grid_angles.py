@@ -1,5 +1,3 @@
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -38,13 +36,7 @@ twice the fraction: / quarter) -> / (2 * quarter))
 """
 
 
-def in_32_bits(angles: Any) -> Any:
-    """Return angles of 64 bits, as NumPy makes them, in 32."""
-    double = torch.is_tensor(angles) and angles.dtype == torch.float64
-    return angles.float() if double else angles
-
-
-@checked_by(TABLE, normalize=in_32_bits)
+@checked_by(TABLE)
 def grid_angles(
     rows: int, columns: int, head_dim: int, num_prefix: int = 1, base: float = 100.0
 ) -> Tensor:

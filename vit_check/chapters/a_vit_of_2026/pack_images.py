@@ -4,7 +4,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vit_check.chapters.a_vit_of_2026.grid_angles import grid_angles, in_32_bits
+from vit_check.chapters.a_vit_of_2026.grid_angles import grid_angles
 from vit_check.engine.drawing import Answer
 from vit_check.engine.findings import Trouble
 from vit_check.engine.functions import checked_by
@@ -28,7 +28,7 @@ def _token_by_token(
     parts = output if isinstance(output, tuple | list) else ()
     if [isinstance(part, Tensor) for part in parts] != [True, True]:
         raise Trouble("type", "is to return two tensors, the angles and the mask")
-    angles, mask = in_32_bits(output[0]), output[1]
+    angles, mask = output[0].float(), output[1]
     kinds = [f"{tuple(x.shape)} {str(x.dtype)[6:]}" for x in (angles, mask)]
     seen: dict[str, Any] = {"what is returned": " and ".join(kinds)}
     names = [

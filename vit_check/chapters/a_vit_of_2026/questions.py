@@ -21,8 +21,7 @@ rope_score_both_moved: the score at places 7 and 5
 rope_score_key_moved: the score at places 3 and 2
   = 2 * 3 * math.cos(math.pi / 6)
   rounding 1e-3
-  2 * 3 * math.cos(2 * math.pi / 6): the key alone has moved, so the places differ by 1
-    now and not by 2
+  2 * 3 * math.cos(2 * math.pi / 6): the key alone has moved, so they are 1 apart now
   6: the places still differ by 1
   ? By how many places do they differ now?
   ? By one, so by an angle of π/6.

@@ -38,7 +38,7 @@ last block missing: in weights: -> in weights[:-1]:
 """
 
 
-@checked_by(TABLE, batched=(0,), gradients=False)
+@checked_by(TABLE, batched=(0,), gradients=False, any_dtype=True)
 def attention_rollout(weights: list[Tensor]) -> Tensor:
     identity = torch.eye(weights[0].shape[-1]).to(weights[0])  # (T, T)
     rollout = identity

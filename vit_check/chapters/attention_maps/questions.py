@@ -34,8 +34,7 @@ shape_of_a_table: four numbers, the shape of one block's table of weights
   ? How many patches has an image, and how many tokens?
   ? A table is (B, h, T, T).
   ? N is 6 · 4, and T is one more.
-shape_of_the_maps: four numbers, the shape of the class token's maps in all blocks and
-    heads
+shape_of_the_maps: four numbers, the shape of the class token's maps in all blocks
   = (5, 6, 3, patches())
   (5, 6, 3, 25): keeps the class token, which has no place in a map
   (6, 5, 3, 24): has the blocks before the batch
@@ -46,8 +45,7 @@ shape_of_the_maps: four numbers, the shape of the class token's maps in all bloc
   ? One map for each image, each block and each head; how long is it?
   ? The maps are (B, L, h, N).
   ? N is 6 · 4.
-place_of_a_pixel: the index of that pixel's patch in a row of the table, which begins
-    with the class token
+place_of_a_pixel: the index of its patch in a row, behind the class token
   = 1 + 20 // 8 * patch_grid((48, 32), 8)[1] + 30 // 8
   11: is its number among the patches; the class token comes before
   16: counts as many columns as there are rows
@@ -99,8 +97,7 @@ shares_inside_by_block: a dict of five shares inside the box, from 0 to 1
   if max(given.values()) < 0.5: is too small throughout: do the maps, the boxes and the
     images belong together, and are the sizes height, width and 4?
   if abs(sum(given[b] for b in BLOCKS) / 4 - given["all blocks"]) > 0.02: does not fit
-    together: the map of all blocks is the mean of the four, so its share inside is the
-    mean of theirs
+    together: the map of all blocks is the mean of the four, and so is its share inside
   if sorted(BLOCKS, key=given.get)[::3] != ["block 0", "block 2"]: has the blocks in
     another order than they come out
   ? mass_inside gives a number for each image; take the mean of them.

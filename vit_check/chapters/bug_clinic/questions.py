@@ -19,20 +19,17 @@ tests_that_see_five_bugs: a dictionary from the bugs A to E to the name of a tes
     are not there to be switched off; what should move and does not?
   SEEN | {"A": "silent"}: has another test at A than the one asked for: it is true that
     they get no gradient, but here they are not parameters
-  SEEN | {"B": "again"}: has the wrong test at B: asked again with the same batch, the
-    answer is the same
+  SEEN | {"B": "again"}: has the wrong test at B: asked again, it gives the same answer
   SEEN | {"D": "shuffled"}: has the wrong test at D: with positions, shuffled patches
     move the logits anyway, as they should
   SEEN | {"E": "one batch"}: has a test at E that sees nothing: training can undo it
-  SEEN | {"E": "positions off"}: has a test at E that sees nothing: it treats all tokens
-    alike
+  SEEN | {"E": "positions off"}: has a test at E that sees nothing: all tokens are alike
   ? For each test, what must stay and what must move, and does the bug change that?
   ? What does an image's answer depend on, in each case: the order of its patches, the
     other images, the place in the row?
   ? One of them treats all images and all tokens alike, every time; and one is not in
     the numbers but in the names.
-loss_of_a_constant_answer: the lowest loss of a model that gives every image of that
-    batch the same answer
+loss_of_a_constant_answer: the lowest loss of a model that gives that batch one answer
   = ENTROPY
   rounding 2e-3
   math.log(3): is that of three classes that are equally frequent
@@ -43,8 +40,7 @@ loss_of_a_constant_answer: the lowest loss of a model that gives every image of 
   ? The best constant answer gives each class its share of the batch.
   ? An image of a class with share p then costs −ln p, and there are p of these.
   ? Add −p · ln p over the shares 1/2, 1/4 and 1/4.
-lowest_loss_after_a_softmax: the lowest loss of a model with five classes that ends in a
-    softmax
+lowest_loss_after_a_softmax: the lowest loss of a model of five classes with a softmax
   = math.log(math.e + 4) - 1
   rounding 2e-3
   0.0: cannot be reached: what the loss gets are at most 1 and 0
@@ -55,8 +51,7 @@ lowest_loss_after_a_softmax: the lowest loss of a model with five classes that e
   ? At best the model puts out a 1 and four zeros.
   ? The softmax of these gives the right class e / (e + 4).
   ? −ln(e / (e + 4)).
-first_loss_after_a_softmax: the loss of that model while it gives all five classes the
-    same probability
+first_loss_after_a_softmax: its loss while all five classes have the same probability
   = math.log(5)
   rounding 2e-3
   math.log(10): is that of ten classes
@@ -65,8 +60,7 @@ first_loss_after_a_softmax: the loss of that model while it gives all five class
   ? Five equal numbers go into the loss, whatever they are.
   ? The softmax of five equal numbers gives each 1/5.
   ? −ln(1/5).
-findings_on_five_patients: a dictionary from the patients A to E to one of the six
-    findings
+findings_on_five_patients: a dictionary from the patients A to E to their findings
   = FOUND
   FOUND | {"B": "images mixed"}: has the wrong finding at B: it fails alone, too, but
     ask it again with the same images first
@@ -90,13 +84,11 @@ place_where_patient_e_parts: the name of the first place where patient E differs
   ? first_difference needs both models in eval mode, and images.
   ? Its answer has a place, and the last place before it where both agree.
   ? first_difference(sound, patients['E'], images).place
-findings_on_three_projects: a dictionary from the projects A to C to one of the six
-    words
+findings_on_three_projects: a dictionary from the projects A to C to one of six words
   = PROJECTS
   PROJECTS | {"A": "nothing"}: has the wrong finding at A: nine of ten are right, and
     which class are those?
-  PROJECTS | {"A": "leak"}: has the wrong finding at A: none of its unseen images is
-    among its images
+  PROJECTS | {"A": "leak"}: has the wrong finding at A: it saw none of the unseen
   PROJECTS | {"B": "labels"}: has the wrong finding at B: train it again on the same
     labels, at a hundredth of its rate
   PROJECTS | {"B": "imbalance"}: has the wrong finding at B: it answers one class, but
@@ -107,8 +99,7 @@ findings_on_three_projects: a dictionary from the projects A to C to one of the 
   ? One project answers a single class because it has hardly seen another, and one
     because it learned nothing.
   ? The best accuracy of the three belongs to images that the model knows.
-unseen_images_that_were_known: how many of project C's unseen images are among those
-    that it learned from
+unseen_images_that_were_known: how many of C's unseen images it learned from
   = 68
   32: counts the images that are new
   100: is the number of all unseen images
@@ -116,8 +107,7 @@ unseen_images_that_were_known: how many of project C's unseen images are among t
   ? Two images are the same if all their pixels are.
   ? Put the bytes of all known images into a set, and count the unseen ones in it.
   ? sum(image.numpy().tobytes() in known for image in unseen)
-accuracy_if_classes_count_alike: the mean of project A's shares of right answers in its
-    two classes
+accuracy_if_classes_count_alike: the mean of A's shares of right answers in both classes
   = 0.5
   rounding 1e-3
   203 / 225: is the share of all images; the class of the others has nine of ten

@@ -49,7 +49,7 @@ def _named(
     function: Answer, weight: Tensor, images: Tensor, kind: str
 ) -> dict[str, Any]:
     with torch.random.fork_rng(devices=[]):
-        model = _Wired(kind == "logits that add up to 0", images[-1]).double()
+        model = _Wired(kind == "logits that add up to 0", images[-1]).to(images.dtype)
     with torch.no_grad():
         model.fc.weight.copy_(weight)
         for parameter in model.parameters() if "all 0" in kind else ():
@@ -87,8 +87,7 @@ zeros alone: is None or -> is not None and
 any zero: .all() -> .any()
     a parameter is called silent if any number of its gradient is 0, expected if all are
 sum of the logits: (logits * factors).sum() -> logits.sum()
-    the logits are added up, which may give the same whatever they are: give each a
-    factor
+    the logits are added up, which may give the same always: give each a factor
 squares: (logits * factors) -> logits.square()
     everything is called silent where all logits are 0, as with a fresh head: there the
     slope of their squares, and of whatever is as flat, is 0

@@ -3,8 +3,8 @@ from vit_steps.embedding import interpolate_position_embedding as right_interpol
 
 TABLE = """
 interpolate_position_embedding(pos_embed, grid_size) -> (1, 1 + rows·columns, D)
-  float32(1, 1 + 3 * 3, 6), (5, 7)
-  float64(1, 1 + 5 * 5, 4), (2, 3)
+  float32(1, 1 + 3 * 3, 6), (3, 7)
+  float64(1, 1 + 5 * 5, 4), (2, 5)
   float32(1, 1 + 4 * 4, 8), (2, 8)  # as many patches as before
   float32(1, 1 + 3 * 3, 5), (3, 3)
 as they were: (rows, columns) == (old_rows, old_columns) -> rows * columns == places
@@ -21,8 +21,7 @@ view instead of permute: reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 
     D is brought in front of the grid by a view, which cuts the positions to pieces: lay
     them out as (1, rows, columns, D), then permute
 not moved back: flatten(2).transpose(1, 2) -> reshape(1, rows * columns, -1)
-    D is not moved back to the end before the grid is flattened: each new one holds
-    pieces of several
+    D is not moved back before the grid is flattened: each holds pieces of several
 no antialias: , antialias=True -> nothing
     antialias=True is missing: without it PyTorch uses a different cubic, and skips
     positions when the grid shrinks
@@ -34,8 +33,7 @@ nearest: mode="bicubic", antialias=True -> mode="nearest"
 corners aligned: antialias=True -> antialias=True, align_corners=True
     align_corners puts the middles of the corner patches on one another; a patch is an
     area, and it is the edges of the image that coincide
-? Which row has no place in the grid? Write down the shape after every line; D is never
-  resized.
+? Which row has no place in the grid? Write down each shape; D is never resized.
 ? Take row 0 off. Lay the others out as (1, rows, columns, D), move D to where an image
   has its channels, resize, and go the same way back.
 ? image = pos_embed[:, 1:].reshape(1, side, side, -1).permute(0, 3, 1, 2);

@@ -21,8 +21,7 @@ class PositionEmbedding(num_tokens, embed_dim), called with tokens (B, T, D)
 class token left out: x + pos -> torch.cat([x[:, :1], x[:, 1:] + pos[:, 1:]], dim=1)
     the class token gets no position: row 0 of the positions belongs to it
 concatenated: x + pos -> torch.cat([x, pos.expand_as(x)], dim=2)
-    positions are put beside the tokens, so that each is 2·D long; in ViT they are
-    added, number by number
+    positions are put beside the tokens, 2·D numbers; in ViT they are added
 multiplied: x + pos -> x * pos
     tokens and positions are multiplied; in ViT they are added
 tokens scaled: x + pos -> x * x.shape[-1] ** 0.5 + pos

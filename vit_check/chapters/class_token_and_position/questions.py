@@ -69,8 +69,7 @@ banner_parameters: how many numbers are learned in class token and positions tog
   ? Write down the shapes of the two parameters.
   ? (1, 1, D) and (1, T, D).
   ? 48 + 61·48.
-class_token_gradients: each number of the class token's gradient, for the sum over the
-    batch and for the mean
+class_token_gradients: each number of the class token's gradient, for sum and for mean
   = (BATCH, 1)
   (1, 1): there is one class token for all ten images, and the pulls add up
   (BATCH, BATCH): a mean over the batch divides each pull by B
@@ -78,12 +77,10 @@ class_token_gradients: each number of the class token's gradient, for the sum ov
   (1, 1 / BATCH): each is what one image pulls; all of them pull
   (BATCH * D, D): that is the sum of the gradient's D numbers; one of them is asked for
   (BATCH * (1 + N), 1 + N): the class token is one of an image's T tokens, not all
-  ? If one number of the class token grows by 1, how many of the tokens' numbers grow,
-    and by how much?
+  ? If one number of the class token grows by 1, which of the tokens' numbers grow?
   ? One in each image, by 1.
   ? The sum grows by B; the mean over the batch is the sum divided by B.
-row_that_is_added: the row of the positions that the faulty code adds to token 5 of
-    image 1
+row_that_is_added: the row that the faulty code adds to token 5 of image 1
   = 1
   5: that is the row it should be; see what x.size(0) counts
   6: no token is counted here; see what x.size(0) counts
@@ -150,8 +147,7 @@ positions_for_larger_images: four shares of images that are classified rightly
   ? model_with(positions, 40) is the model for 10×10 patches.
   ? For interpolated: accuracy(model_with(interpolate_position_embedding(trained, 10),
     40), larger).
-left_edge_reads_from: the (row, column) of the old grid that new patch (5, 0) gets its
-    position from
+left_edge_reads_from: the old (row, column) that new patch (5, 0) is made of
   = divmod(round((50 + 0.5) * 49 / 100 - 0.5), 7)
   (3, 0): that would be right for a picture; along the line it comes elsewhere
   (5, 0): that is its place in the new grid

@@ -1,16 +1,5 @@
-from typing import Any
-
-from torch import Tensor
-
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.embedding import sincos_position_embedding as right_sincos
-
-
-def _in_float32(output: Any) -> Any:
-    """Return the output in float32, since no argument says which dtype is wanted."""
-    floating = isinstance(output, Tensor) and output.is_floating_point()
-    return output.float() if floating else output
-
 
 TABLE = """
 sincos_position_embedding(embed_dim, grid_size, cls_token=True) -> (1, 1 + N, D)
@@ -24,15 +13,13 @@ sizes exchanged: rows, columns = as_pair -> columns, rows = as_pair
     holds as many patches as there are columns
 in turns: torch.cat([angles.sin(), angles.cos()], dim=1)
   -> torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
-    sines and cosines take turns within each half; expected all sines of a half,
-    then its cosines
+    sines and cosines take turns in each half; expected all sines, then all cosines
 cosine first: [angles.sin(), angles.cos()] -> [angles.cos(), angles.sin()]
     the cosines come before the sines
 one dimension: as_pair(grid_size, "grid_size") -> (math.prod(grid_size), 1)
   embed_dim // 4 -> embed_dim // 2
   [row_code, column_code] -> [row_code]
-    this is the code for a sentence, in one dimension: half of the numbers are to tell
-    the row, half the column
+    this is the code for a sentence: one half is to tell the row, one the column
 exponent of D: / (embed_dim // 4) -> / (embed_dim // 2)
     the clocks slow down half as fast as they should: each half has D/2 numbers, and so
     D/4 clocks, over which the exponent runs from 0 to 1
@@ -60,4 +47,4 @@ from 1: torch.arange(length) -> torch.arange(1, length + 1)
   axis of the grid, join the halves, flatten the grid, put a row of zeros in front.
 """
 
-sincos_position_embedding = FunctionCheck(right_sincos, TABLE, normalize=_in_float32)
+sincos_position_embedding = FunctionCheck(right_sincos, TABLE)

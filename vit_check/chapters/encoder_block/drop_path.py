@@ -56,9 +56,6 @@ def _effect(
     if y.shape != x.shape:
         shapes = f"{tuple(y.shape)}, expected {tuple(x.shape)}, that is (B, T, D)"
         raise Trouble("shape", f"the output has shape {shapes}")
-    if y.dtype != x.dtype:
-        text = f"the output is {y.dtype}, expected {x.dtype}, as what came in"
-        raise Trouble("dtype", text)
     y = Tensor.as_subclass(y, Tensor).detach()
     factors = y.double() / x.double()  # (B, T, D)
     if not torch.isfinite(factors).all():
@@ -164,8 +161,7 @@ scaled in eval alone: training: return x -> training: return x * (1 - drop_prob)
     what is kept is not scaled, and x is multiplied by the chance of being kept in
     evaluation; scale in training, and leave x alone in evaluation
 filled: x * coin / keep -> torch.where(coin > 0, x / keep, x.mean())
-    nothing becomes 0, since what is dropped is filled with other numbers; a branch is
-    left out by adding zeros
+    what is dropped is filled with other numbers; a branch is left out by zeros
 ? Run it on torch.ones(5, 2, 3) with drop_prob 0.4 and print what comes out: which
   numbers should fall together, and how large should the others be?
 ? One coin for each sample, of shape (B, 1, 1), which is 1 with probability 1 -

@@ -34,6 +34,11 @@ residual from the normed x: x + attn -> norm1(x) + attn
     the residual is the normed x: add to the x from before the norm
 residual from the normed x at the MLP: x + mlp -> norm2(x) + mlp
     what the MLP computed is added to the normed x: add it to the x from before the norm
+subtracted: x + attn -> x - attn
+  x + mlp -> x - mlp
+    what attention and MLP found is subtracted from x; it should be added
+multiplied: x + attn -> x * attn
+    x is multiplied by what attention found; it should be added to it
 no residual: x + attn -> attn
   x + mlp -> mlp
     nothing is added to what came in: x is replaced by what attention and MLP compute
@@ -53,15 +58,13 @@ MLP without norm: norm2(x) -> x
     the MLP reads x without a norm
 parallel: x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
   return x + mlp -> return y + mlp
-    the MLP reads the x from before attention: the two run side by side, and the MLP
-    does not see what attention found
+    the MLP reads the x from before attention, so that the two run side by side
 MLP first: attn(norm1(x)) -> mlp(norm1(x))
   mlp(norm2(x)) -> attn(norm2(x))
     the MLP comes before attention; attention comes first
 attention lost: x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
   mlp(norm2(x)) -> mlp(norm2(y))
-    the second sum starts from the block's input: what attention found reaches the MLP,
-    but is not added to the stream
+    the second sum starts from the block's input: what attention found is not added
 """
 
 
@@ -122,8 +125,7 @@ def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     parts = reading.without_norms(parts, D)
     maps, mlps = attention_maps(parts, D, h, M), list(mlp_readings(parts, D, M))
     from_heads = maps_from_heads(parts, D, h)
-    # The usual readings of attention come first. If neither norm is called, either may
-    # be the first one.
+    # The usual readings come first. If no norm is called, either may be the first.
     for ordered, pair in itertools.product((True, False), (norms, norms[::-1])):
         for attention in reading.attention_readings(maps, D, h, ordered, from_heads):
             for (layers,) in mlps:

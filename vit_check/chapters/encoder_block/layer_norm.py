@@ -22,8 +22,7 @@ layer_norm(x, weight, bias, eps=1e-6) -> (B, T, D)
   256 + (below(2, 2, 3, 1) - 0.5) * torch.tensor([1, -1, 3, -3]) / 8, 1 + 0.3 *
     float32(4), 0.5 * float32(4)  # near 256, squares lose the differences
 unbiased: correction=0 -> correction=1
-    the variance is divided by D - 1, as torch.var and torch.std do unless told
-    otherwise; LayerNorm divides by D
+    the variance is divided by D - 1, torch.var's default; LayerNorm divides by D
 over tokens: dim=-1 -> dim=1
     mean and variance run over the tokens; each token is normed by itself, over D
 over tokens and numbers: dim=-1 -> dim=(1, 2)
@@ -50,8 +49,7 @@ bias before weight: normed * weight + bias -> (normed + bias) * weight
 no keepdim: , keepdim=True -> nothing
     mean and variance have lost their last axis, and (B, T) stretched over (B, T, D)
     pairs them with the wrong tokens: keepdim=True keeps the axis
-? Take one token by hand: which numbers go into its mean, and how many of them are
-  there?
+? Take one token by hand: which numbers go into its mean, and how many?
 ? Mean and variance run over the last axis, keepdim=True; the variance is divided by D;
   eps is added to it before the root.
 ? (x - mean) / torch.sqrt(var + eps) * weight + bias, with var = x.var(dim=-1,

@@ -42,10 +42,8 @@ residual inside: return bent @ -> return x + bent @
 norm inside: hidden = x @
   -> hidden = F.layer_norm(x, x.shape[-1:], *map(weights.get, OF_NORM), 1e-6) @
     x is normed inside: the norm belongs to the block, not to the MLP
-? Say aloud what each token goes through, in order, and which of these things the block
-  does and not the MLP.
-? A linear layer from D to M, the exact GELU, a linear layer from M to D; nothing is
-  normed and nothing is added to x.
+? Say aloud what each token goes through in the MLP, and what the block does.
+? A linear layer from D to M, the exact GELU, a linear layer from M to D.
 ? self.fc2(F.gelu(self.fc1(x))), with nn.Linear(embed_dim, hidden_dim) and
   nn.Linear(hidden_dim, embed_dim).
 """

@@ -28,8 +28,7 @@ norms_of_two_numbers: three lists of two numbers each
     LayerNorm divides by D = 2
   [[-1.0, 1.0], [100.0, -100.0], [0.0, 0.0]]: leaves the second token as it was: its
     mean is 0, its spread is not 1
-  [[-1.0, 1.0], [1.0, -1.0], [5.0, 5.0]]: leaves the third token as it was: its mean is
-    not 0
+  [[-1.0, 1.0], [1.0, -1.0], [5.0, 5.0]]: leaves the third token: its mean is not 0
   [[-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]: gives the third token the mean 1; what is left
     of equal numbers when their mean is subtracted?
   [[1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]]: has the signs the wrong way round: what is
@@ -37,8 +36,7 @@ norms_of_two_numbers: three lists of two numbers each
   [[-1.0, 1.0], [-1.0, 1.0], [0.0, 0.0]]: loses the order of the second token, whose
     first number is the larger
   ? First the mean of the two numbers, then how far each lies from it.
-  ? Two different numbers lie equally far from their mean, and this distance is their
-    standard deviation.
+  ? Two numbers lie equally far from their mean: by their standard deviation.
   ? (7 - 8) / 1 and (9 - 8) / 1; for the third token 0 is divided by the root of eps.
 tokens_that_change: three counts in a list: after the norm, the MLP and the whole block
   = tokens_that_change()
@@ -62,8 +60,7 @@ stream_spread_after_12_blocks: the standard deviation of the stream after 12 blo
   ? Which adds up for independent numbers: standard deviations or variances?
   ? Start with a variance of 1. How many branches add to it, and how much each?
   ? The variance is 1 + 24.
-factor_on_each_branch: the factor on each branch that leaves a standard deviation of √2
-    at the end
+factor_on_each_branch: a branch's factor for a standard deviation of √2 at the end
   = 1 / math.sqrt(2 * 12)
   rounding 1e-2
   1 / 24: is the square of it: a factor a multiplies the variance by a²
@@ -71,8 +68,7 @@ factor_on_each_branch: the factor on each branch that leaves a standard deviatio
   1 / 12: counts one branch for each block, and forgets the root
   math.sqrt(24): makes the branches larger; they should be smaller
   math.sqrt(2) / 5: scales the whole stream; the factor is on the branches alone
-  ? A standard deviation of √2 is a variance of 2. How much of it may all branches bring
-    together?
+  ? A standard deviation of √2 is a variance of 2. How much of it do the branches bring?
   ? Each of the 24 branches may bring a variance of 1/24.
   ? A factor a turns a variance of 1 into a².
 branch_that_is_lost: one of the words attention, MLP, norm1, norm2
@@ -87,8 +83,7 @@ accuracy_without_each_branch: a dictionary of nine accuracies
   if given["nothing"] < 0.9: says that the whole model is wrong on more than one image
     in ten, which it is not: are the images normalised, and do all branches run?
   if len(set(given.values())) == 1: has one accuracy everywhere: nothing was left out
-  if given["MLP 0"] > 0.7: has an accuracy at 'MLP 0' that is too high: leave the branch
-    out, and keep x itself
+  if given["MLP 0"] > 0.7: is too high at 'MLP 0': leave the branch out, keep x
   if min(given.values()) < 0.25: has an accuracy near guessing: leave the branch out,
     and keep the stream that it would be added to
   ? Leaving a branch out means: x is handed on, nothing is added.

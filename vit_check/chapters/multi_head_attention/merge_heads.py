@@ -13,9 +13,10 @@ view instead of transpose: transpose(1, 2).flatten(2) -> reshape(len(x), x.shape
     your heads are joined without moving them back beside d: tokens mix
 averaged: transpose(1, 2).flatten(2) -> mean(dim=1)
     the heads are averaged, (B, T, d): put them side by side, (B, T, h·d)
+averaged and repeated: transpose(1, 2).flatten(2) -> mean(dim=1).repeat(1, 1, len(x[0]))
+    the heads are averaged, and the average repeated: put them side by side
 d before h: transpose(1, 2) -> permute(0, 2, 3, 1)
-    the heads are interleaved: number 0 of all heads comes first, but the d numbers of a
-    head should stay together
+    the heads are interleaved, but the d numbers of a head should stay together
 heads along the tokens: transpose(1, 2).flatten(2) -> flatten(1, 2)
     the heads are put one below the other, (B, h·T, d), expected side by side
 T and h mixed up: flatten(2) -> reshape(*x.shape[:2], -1)

@@ -93,6 +93,8 @@ class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)
 scale by D: math.sqrt(q.shape[-1]) -> math.sqrt(D)
     the scores are divided by √D, but the vectors that are multiplied are those of a
     head, which have d = D/h numbers
+scale by heads: math.sqrt(q.shape[-1]) -> math.sqrt(h)
+    the scores are divided by √h, but their spread grows with d = D/h
 queries for keys: q @ k.mT -> q @ q.mT
     the queries are compared with queries, expected keys
 weights times keys: shares @ v -> shares @ k
@@ -120,8 +122,7 @@ d before h in the merge: transpose(1, 2).reshape -> permute(0, 2, 3, 1).reshape
     but the d numbers of a head should stay together
 causal: scores.softmax
   -> scores.masked_fill(scores.new_ones(T, T).triu(1).bool(), -math.inf).softmax
-    a causal mask is built in: no token looks at those after it, but an image has no
-    next word to hide
+    a causal mask is built in, but an image has no next word to hide
 across the batch: B, T, D = x.shape -> x = x.transpose(0, 1); B, T, D = x.shape
   return joined @ -> joined = joined.transpose(0, 1); return joined @
     attention runs over the batch: the first axis is taken for the tokens, as
@@ -150,7 +151,7 @@ def _loud(generator: Generator, sizes: Sizes) -> list[Tensor]:
     """
     shape = (1, 66, sizes["embed_dim"])
     x = normal(generator, *shape)
-    x[:, 5] *= 60
+    x[:, 5] *= 40
     x[:, 6] = -x[:, 5]
     return [x]
 
@@ -169,4 +170,5 @@ multi_head_attention = ModuleCheck(
     "num_heads) -> (B, T, D)",
     normalize=output_of_tuple,
     output_alone=True,
+    asked=[{"need_weights": False}, {"need_weights": True}],
 )

@@ -28,8 +28,7 @@ def parameters(D: int, q: int, k: int, v: int, biases: bool = True) -> int:
 
 
 QUESTIONS = """
-shape_of_q_in_vit_small: the shape of q just before it is compared with k, as a tuple of
-    four
+shape_of_q_in_vit_small: the shape of q where it is compared with k, as a tuple
   = shape_of_q()
   (BATCH, of_vit_small()[3], 6, 64): h and T have not changed places yet: each head
     should have a (T, d) table
@@ -42,8 +41,7 @@ shape_of_q_in_vit_small: the shape of q just before it is compared with k, as a 
   ? Four letters: (B, h, T, d). Which of them are in the text, which follow?
   ? T counts the 16×16 patches of a 224×224 image, and the class token. d is D/h.
   ? T = 14 · 14 + 1, d = 384 / 6.
-shape_of_weights_in_vit_small: the shape of the attention weights of all heads, as a
-    tuple of four
+shape_of_weights_in_vit_small: the shape of the weights of all heads, as a tuple
   = (BATCH, of_vit_small()[1], of_vit_small()[3], of_vit_small()[3])
   (BATCH, 6, 197, 64): that is q; there should be a column for each key
   (BATCH, 6, 196, 196): the class token looks and is looked at too
@@ -64,14 +62,12 @@ row_of_a_key_in_qkv: the row of qkv.weight, counted from 0
   4 * 3 * 64 + 64 + 3: that is the row if each head kept its own q, k and v together
   row(1, 0, 4 * 6 + 3): a head has d rows, not h
   row(1, 0, 3 * 6 + 4): number and head are the wrong way round
-  ? The rows are read as (3, h, d): first whether it is q, k or v, then which head, then
-    which of its numbers.
+  ? The rows are read as (3, h, d): first q, k or v, then which head, then which number.
   ? First all D rows of q, then those of k, where heads 0 to 3 come first.
   ? 1 · 384 + 4 · 64 + 3.
 parameters_with_shared_keys_and_values: the number of parameters, biases included
   = parameters(768, 768, 64, 64)
-  parameters(768, 768, 768, 768): that is the layer in which each head has keys and
-    values of its own
+  parameters(768, 768, 768, 768): in that layer each head has keys and values of its own
   parameters(768, 768, 64, 64, False): the biases are missing
   parameters(768, 768, 64, 768): the values are shared as well as the keys
   parameters(768, 64, 64, 64): the queries are not shared: each head has its own
@@ -79,8 +75,7 @@ parameters_with_shared_keys_and_values: the number of parameters, biases include
   ? Four linear layers: how many numbers does each put out?
   ? Queries and projection put out D numbers, keys and values d each.
   ? 2 · (D² + D) + 2 · (D·d + d).
-factor_of_kept_keys_and_values: the factor by which the memory for keys and values
-    becomes smaller
+factor_of_kept_keys_and_values: by what the memory for keys and values is divided
   = 768 // 64
   24: keys and values shrink by the same factor; two do not add up
   1 / 12: that is the share that is left; the factor is its inverse
@@ -103,14 +98,11 @@ losses_by_number_of_heads: three numbers: the mean of the last losses with one, 
     three heads
   accept numbers(3)
   if not all(0 <= loss < 2 for loss in given): holds a number that is below 0 or above
-    2, and answering zero costs about 1: gradients that are not cleared before each step
-    can do that
+    2, and answering zero costs about 1: are the gradients cleared before each step?
   if not given[0] > given[1] > given[2]: does not fall from one head to three: train
     each from a fresh layer
-  if given[0] < 0.3: is too small for one head: one set of attention weights cannot keep
-    three tokens apart
-  if given[2] > 0.1: is too large for three heads: train 300 steps, and take the last
-    losses
+  if given[0] < 0.3: is too small for one head: it cannot keep three tokens apart
+  if given[2] > 0.1: is too large for three heads: train 300 steps
   ? Build a fresh layer for each number of heads, with the same seed.
   ? Three hundred steps of Adam at 0.02; keep loss.item() of each step.
   ? sum(losses[-50:]) / 50 for each of the three.

@@ -10,8 +10,7 @@ split_heads(x, num_heads) -> (B, h, T, d)
   bfloat16(2, 3, 8), 2
   float32(2, 6, 8), 2
 no transpose: .transpose(1, 2) -> nothing
-    the heads come after the tokens, (B, T, h, d): swap these two axes, so that each
-    head has all its tokens together
+    the heads come after the tokens, (B, T, h, d): swap these two axes
 view instead of transpose
   T, num_heads, D // num_heads).transpose(1, 2) -> num_heads, T, D // num_heads)
     the tokens are cut up: a view to (B, h, T, d) has the right shape, but a head then
@@ -24,10 +23,8 @@ tokens split
     T is split among the heads instead of D
 d is h: num_heads, D // num_heads) -> D // num_heads, num_heads)
     D is cut into pieces of h numbers, expected h pieces of D/h numbers
-? Follow one number: token 1, position d of D. Which head should it be in, and at which
-  token?
-? First split the last axis, D, into h and d. Only then move the heads in front of the
-  tokens.
+? Follow one number: token 1, position d of D. Where should it be?
+? First split the last axis, D, into h and d, then move the heads before the tokens.
 ? x.reshape(B, T, num_heads, D // num_heads), then .transpose(1, 2).
 """
 

@@ -59,8 +59,7 @@ weight reshaped: weight.flatten(1).T -> weight.reshape(-1, len(weight))
 view instead of cutting: x.permute(0, 2, 4, 1, 3, 5) -> images
     the image is viewed as (B, N, C·P·P) and not cut: each row holds lines of the image,
     from its left edge to its right, and no square
-? Write the shape after every line. Which axis holds the patches before and after you
-  join the grid?
+? Write the shape after every line. Which axis holds the patches?
 ? Either patchify and one nn.Linear from C·P·P to D, or an nn.Conv2d whose window and
   stride are both P, its grid flattened, and D moved to the end.
 ? self.proj = nn.Conv2d(in_channels, embed_dim, patch_size, stride=patch_size); then
@@ -72,8 +71,7 @@ reshaped instead of transposed: transpose(1, 2) -> reshape(len(maps), -1, len(we
     (B, D, rows, columns) is reshaped to (B, N, D): the shape fits, and a vector holds
     one output of many patches; flatten the grid, then swap the last two axes
 rows and columns swapped: maps.flatten(2) -> maps.mT.flatten(2)
-    the patches run down the columns: vector 1 is of the patch below patch 0, and should
-    be of the one to its right
+    the patches run down the columns: vector 1 should be of the one right of patch 0
 stride left out: , stride=sizes["patch_size"] -> nothing
     the window moves by one pixel, so that patches overlap: the stride should be P
 activation: transpose(1, 2) -> transpose(1, 2).relu()

@@ -13,8 +13,7 @@ view instead of cutting: x.permute(0, 2, 4, 1, 3, 5) -> x
     a view or reshape cuts no squares: the first row holds the topmost lines of the
     image, from its left edge to its right; split H and W, move the axes, then join
 rows and columns swapped: 2, 4, 1, 3, 5 -> 4, 2, 1, 3, 5
-    the patches run down the columns: patch 1 is the one below patch 0, and should be
-    the one to its right
+    the patches run down the columns: patch 1 should be the one to the right of patch 0
 channels last: 2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
     each patch is flattened pixel by pixel, (P, P, C), with the channels of a pixel side
     by side; a convolution's weight has all of channel 0 first, (C, P, P)

@@ -54,8 +54,7 @@ shape_of_small_patches: the shape of patchify(images, 7), for images of shape (5
   ? B stays. How many rows and columns of patches, and how long is a patch?
   ? 4 rows of 6 patches; each has 1·7·7 numbers.
   ? (5, 4·6, 7·7).
-patch_embedding_macs: the multiply-accumulates of the patch embedding of ViT-B/16 for
-    one image
+patch_embedding_macs: the patch embedding's multiply-accumulates in ViT-B/16, an image
   = embedding_macs()
   768 * 768: that is one patch; the image has 196
   768 * 769: those are the parameters; every patch goes through them
@@ -78,8 +77,7 @@ macs_of_larger_patches: the factor by which they change when P goes from 16 to 3
   ? Write N with H, W and P.
   ? N·C·P²·D, with N = H·W / P².
   ? The P² cancels.
-vectors_touched_by_one_patch: how many of the 196 vectors may change when one patch is
-    painted over
+vectors_touched_by_one_patch: how many of the 196 vectors may change with one patch
   = vectors_touched()
   196: that would be all; a vector is made from one patch alone
   768: that is the numbers of a patch; vectors are asked for
@@ -115,14 +113,12 @@ spreads_at_the_start: a dictionary of three spreads
   ? Make the three layers with P = 16 and D = 100, give each the same images, and take
     the standard deviation of all its numbers.
   ? For the first: conv.weight.normal_(std=1.0) within torch.no_grad().
-what_sets_the_spread: one of the letters a, b, c and d, for what the spread is in
-    proportion to
+what_sets_the_spread: a, b, c or d, for what the spread is in proportion to
   = "c"
   "a": D says how many outputs there are, not how widely one is spread
   "b": that would be so if all products had the same sign
   "d": each output is a sum over one patch; the others do not enter
-  ? An output is a sum of C·P·P products. What is the spread of a sum of n independent
-    terms of spread 1?
+  ? An output is a sum of C·P·P products. How does a sum's spread grow?
   ? Compare the first spread you measured with 3·16·16 and with its root.
   ? √768 is 27.7.
 """

@@ -22,10 +22,8 @@ sizes swapped: = lambda patches, P, image_size: unpatchify(patches, P, image_siz
     the grid has as many rows as it should have columns: image_size is (height, width),
     and H/P is the number of rows
 folded without turning: = lambda x, P, size: F.fold(x, size, P, stride=P)
-    fold wants the patches as its last axis; these have them in the middle, so swap the
-    last two axes first
-? unpatchify(patchify(images, P), P, (H, W)) should be images. Do the steps of patchify
-  backwards.
+    fold wants the patches as its last axis, so swap the last two axes first
+? unpatchify(patchify(images, P), P, (H, W)) should be images: do its steps backwards.
 ? Split N into (H/P, W/P) and C·P·P into (C, P, P); move the axes to (B, C, rows, P,
   columns, P); join.
 ? patches.reshape(B, H // P, W // P, C, P, P).permute(0, 3, 1, 4, 2, 5), then

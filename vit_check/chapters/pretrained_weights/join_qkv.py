@@ -26,7 +26,7 @@ biases of zero: torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
 """
 
 
-@checked_by(TABLE, shape="(3D, D)", gradients=False)
+@checked_by(TABLE, gradients=False)
 def join_qkv(*parts: Tensor) -> tuple[Tensor, Tensor]:
     weights, biases = parts[::2], parts[1::2]
     return torch.cat(weights), torch.cat(biases)

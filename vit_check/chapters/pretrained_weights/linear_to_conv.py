@@ -24,8 +24,7 @@ weight turned: reshape(D, P, P, -1) -> reshape(P, P, -1, D)
 flipped: permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flip(2, 3)
     the patch is flipped, as in mathematics; PyTorch's conv2d does not flip
 ? Take D = 1 and number the weights. Which belong to the pixel in the upper left corner?
-? Give the vector its three axes in the order in which it was flattened, and only then
-  move the channels to the front.
+? Give the vector its axes as it was flattened, then move the channels to the front.
 ? weight.reshape(D, P, P, C), then .permute(0, 3, 1, 2).
 """
 

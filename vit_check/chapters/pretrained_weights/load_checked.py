@@ -19,7 +19,7 @@ def _tiny_model() -> VisionTransformer:
     with torch.random.fork_rng(devices=[]):
         model = VisionTransformer(_TINY).double()
     model.register_buffer("pixel_mean", torch.zeros(3, dtype=torch.float64))
-    model.register_buffer("images_seen", torch.zeros((), dtype=torch.float64))
+    model.register_buffer("num_batches_tracked", torch.zeros((), dtype=torch.float64))
     return model
 
 
@@ -28,7 +28,7 @@ def _state(generator: Generator) -> list[Tensor]:
     return [normal(generator, *tensor.shape) for tensor in state.values()]
 
 
-_MISSING = ["blocks.1.norm1.bias", "cls_token", "pixel_mean"]
+_MISSING = ["blocks.1.norm1.bias", "cls_token", "pixel_mean", "num_batches_tracked"]
 _UNEXPECTED = {"mask_token": (8,), "fc_norm.scale": (8,)}
 _SHAPED = {"head.weight": (2, 8), "norm.bias": (1,)}  # which could be broadcast
 _TURNED = {"blocks.0.mlp.fc2.weight": (12, 8)}
@@ -50,7 +50,7 @@ def _load_them(
     state |= {name: torch.zeros(shape).double() for name, shape in shapes.items()}
     state = {name: state[name] for name in state if name not in missing}
     wrong = [*missing, *shapes]
-    before = list(state)
+    before, own = list(state), model.head.weight
     raised, message = "nothing", ""
     try:
         load(model, state)
@@ -64,10 +64,11 @@ def _load_them(
     if list(state) != before:
         said = "changes the dictionary of weights, which its caller still needs"
         raise Trouble("changes its input", said)
-    told = [name for name in wrong if name in message]
+    untold = [name for name in wrong if name not in message]
     output = {
         f"what is raised for {case}": raised,
-        f"what its message tells by name, for {case},": ", ".join(told) or "nothing",
+        f"what its message leaves out, for {case},": ", ".join(untold) or "nothing",
+        f"whether the model keeps its tensors, after {case},": model.head.weight is own,
     }
     return output | {
         f"{name} of the model, after {case},": tensor
@@ -118,13 +119,15 @@ looked up too early: ValueError -> KeyError
     ends in KeyError, expected ValueError: is a tensor looked up that is not there?
 order matters: if faults: -> if faults or list(state) != list(own):
     weights that fit are refused because of their order, expected to be loaded
+dtype matters: if faults:
+  -> if faults or any(own[n].dtype != state[n].dtype for n in own):
+    weights that fit are refused because of their dtype, expected to be loaded
 parameters alone: model.state_dict() -> dict(model.named_parameters())
     the model's buffers are left out, expected with its parameters, as in state_dict()
 shapes by count: [name].shape -> [name].numel()
     compares how many numbers a tensor has, and a transposed matrix has as many
 ? Three lists: names of the model that are not among the weights, names of the weights
-  that are not in the model, and names that both have with different shapes. Make all
-  three before anything is loaded.
+  that are not in the model, and names with two shapes. Make all before loading.
 ? model.state_dict() has the names and shapes that are expected. If any list is not
   empty, raise ValueError with all the names in its message; only after that, load.
 ? missing = [n for n in own if n not in state_dict], and so on; if missing or unexpected
@@ -133,7 +136,7 @@ shapes by count: [name].shape -> [name].numel()
 """
 
 
-@checked_by(TABLE, gradients=False, scenario=_load_them)
+@checked_by(TABLE, gradients=False, any_dtype=True, scenario=_load_them)
 def load_checked(model: nn.Module, state: dict[str, Tensor]) -> None:
     own = model.state_dict()
     missing = [name for name in own if name not in state]

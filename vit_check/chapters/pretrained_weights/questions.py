@@ -114,8 +114,7 @@ row_of_a_key: the row of attn.qkv.weight that makes number 5 of head 2's keys
   = int(torch.arange(3 * 96).reshape(3, 96 // 16, 16)[1, 2, 5])
   37: that row makes a query: the keys come after all D of those
   229: that row makes a value: the keys are the second third
-  117: that would be right if each head had its q, k and v together; here all queries
-    come first
+  117: that would be right if each head had its q, k and v together; all q come first
   102: the numbers of a head are counted from 0
   85: head 2 is the third: two heads come before it
   ? First: which rows belong to queries, which to keys?
@@ -131,8 +130,7 @@ nan_comparisons: two truth values: of nan > 1e-5 and of nan <= 1e-5
   ? Type float('nan') > 0 into a cell.
 folded_by_hand: the new weight and the new bias, in a tuple
   = folded()
-  (0.4, 0.0): the bias is computed with the old weight; the mean is divided by the
-    standard deviation too
+  (0.4, 0.0): the bias is that of the old weight; the mean is divided as well
   (0.4, 0.1): the weight is right; the mean moves the bias as well
   (0.4, 0.3): the weight is right; the mean is subtracted, not added
   (0.2, 0.1): neither has changed: divide the pixel by the standard deviation and
@@ -146,11 +144,9 @@ folded_by_hand: the new weight and the new bias, in a tuple
 shares_by_heads: the share of pictures read right, by number of heads
   accept numbers("1", "2", "4", "8", "16", low=0, high=1)
   if max(given.values()) < 0.85: reads too few pictures right with every number of
-    heads: are the weights loaded, is the model in eval mode, and are the pictures the
-    prepared ones?
+    heads: are the weights loaded, the model in eval mode, the pictures prepared?
   if max(given.values()) - sorted(given.values())[-2] < 0.03: has nearly the same share
-    for two numbers of heads: is the number that the loop runs over the one the model is
-    built with?
+    for two numbers of heads: is the model built with the loop's number?
   if min(given.values()) > 0.75: finds the worst number of heads nearly as good as the
     best: is it the number of heads that is changed, and nothing else?
   ? Build a model with each number of heads, load the same weights into each, and count

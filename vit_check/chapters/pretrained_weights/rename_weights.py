@@ -95,7 +95,9 @@ copied: [name] = tensor -> [name] = tensor.clone()
 """
 
 
-@checked_by(TABLE, inputs=_rename_inputs, gradients=False, scenario=_rename_them)
+@checked_by(
+    TABLE, inputs=_rename_inputs, gradients=False, any_dtype=True, scenario=_rename_them
+)
 def rename_weights(given: dict[str, Tensor]) -> dict[str, Tensor]:
     renamed = {}
     for name, tensor in rename_by_table(given, TORCHVISION).items():

@@ -34,8 +34,7 @@ batch_shares(count, num_processes, rank) -> list of the places in the batch
 not shared: range(rank, count, num_processes) -> range(count)
     every process gets the whole batch: all of them then compute the same gradient
 blocks: = lambda B, n, rank: [i for i in range(B) if i // -(-B // n) == rank]
-    the batch is cut into blocks; dealt like cards, image 0 goes to process 0, image 1
-    to process 1 and so on
+    the batch is cut into blocks; dealt like cards, image 1 goes to process 1
 rest dropped: (rank, count, -> (rank, count // num_processes * num_processes,
     the images that are left over when all have the same number are to be dealt as well
 padded: = lambda count, n, rank: [i % count for i in range(rank, -(-count // n) * n, n)]

@@ -57,8 +57,7 @@ bytes_sent_with_fsdp: the bytes that each of eight GPUs sends in one step with F
   ? How many trips are a forward pass, a backward pass and the gradients?
   ? Weights twice, gradients once, and each time seven of eight pieces.
   ? 3 * 7 / 8 * 4 * parameters.
-times_sent_with_64: how many times as much each GPU sends when there are 64 instead of
-    eight
+times_sent_with_64: how many times as much each of 64 GPUs sends as each of eight
   = sent(2, 64) / sent(2)
   8.0: the pieces become smaller when there are more of them
   63 / 7: more pieces are sent, but each of them is smaller
@@ -87,8 +86,7 @@ images_that_fit: the largest whole number of images whose training fits into 16e
   int(fitting(0.9 * CARD)): the chapter leaves a tenth of the memory to libraries;
     here you are to use all of it
   fitting(): a part of an image does not help: round down
-  int(fitting(copy=False)): under autocast the weights are there a second time, in
-    bfloat16
+  int(fitting(copy=False)): under autocast there are bfloat16 weights as well
   int(fitting(checkpointing=True)): that is with checkpointing
   ? What is left of the 16e9 bytes when no image has come yet?
   ? Take away weights (with their bfloat16 copy), gradients and averages, and divide the
@@ -104,10 +102,8 @@ days_of_90_epochs: the days that one A100 takes for 90 epochs of 1.28 million im
   days() * 0.4: that is at the peak, which no training reaches
   days() * 24: that is in hours
   days() * 86_400: that is in seconds
-  days() / 6: that is one FLOP for each multiply-accumulate of a forward pass; learning
-    takes more
+  days() / 6: that is one FLOP for each multiply-accumulate of a forward pass
   ? How many images are learned from in all?
-  ? The MACs of one image are ViTConfig.base().cost().macs; 90 epochs are 90 times
-    1.28e6 images.
+  ? An image has ViTConfig.base().cost().macs; 90 epochs are 90 times 1.28e6 images.
   ? training_days(ViTConfig.base().cost().macs, 90 * 1.28e6, 312e12, 1, 0.4)
 """

@@ -9,8 +9,7 @@ causal_mask(num_tokens) -> (T, T), True where a query may look
   1
   130
 future seen: tril -> triu
-    is the wrong way round: query 0 sees all tokens and the last one only itself; rows
-    are queries, columns are keys
+    is the wrong way round: query 0 sees all tokens; rows are queries, columns keys
 True forbids: return -> return ~
     is True where a query must not look; here True says that it may
 itself hidden: tril() -> tril(-1)
@@ -19,8 +18,7 @@ one ahead: tril() -> tril(1)
     lets each token see the next one, which is what it is to guess
 to be added: tril() -> tril().log()
     holds 0 and minus infinity, to be added to the scores; expected True and False
-? Draw it for three tokens: a row for each query, a column for each key. What may token
-  0 see?
+? Draw it for three tokens, with a row for each query. What may token 0 see?
 ? Key j is allowed for query i if j is not larger than i: the diagonal and all below it.
 ? torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril().
 """

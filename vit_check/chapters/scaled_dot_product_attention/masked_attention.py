@@ -16,19 +16,20 @@ masked_attention(q, k, v, mask) -> (output, weights)
   *_far_from_zero(generator)
 fill too high: -math.inf -> -100.0
   .nan_to_num(0.0) -> * mask.any(-1, keepdim=True)
-    the number that takes a hidden key's score is not low enough: where the visible keys
-    have scores of -300, a hidden one gets all the weight; only minus infinity lies
-    below every score
+    the score that a hidden key is left with is not low enough: where the visible ones
+    are -300, it gets all the weight; only minus infinity lies below every score
+causal instead: ~mask -> ~mask.new_ones(scores.shape[-2:]).tril()
+    a causal mask of its own hides keys, whatever mask says
+causal as well: ~mask -> ~(mask & mask.new_ones(scores.shape[-2:]).tril())
+    a causal mask of its own hides more keys than mask does
 mask inverted: ~mask -> mask
     the mask is the wrong way round: True says that a key may be attended
 mask ignored: if mask is not None -> if False
     the mask has no effect
 mask multiplied: scores.masked_fill(~mask, -math.inf) -> scores * mask
-    a masked key has the score 0, or nearly, and that still gets weight, since e⁰ is 1;
-    minus infinity gets none
+    a masked key has the score 0, or nearly, and e⁰ is 1; minus infinity gets no weight
 mask added: scores.masked_fill(~mask, -math.inf) -> scores + mask.to(scores.dtype)
-    the mask is added to the scores as the numbers 1 and 0: that favours a key a little
-    and forbids none
+    the mask is added as the numbers 1 and 0: that favours a key and forbids none
 mask transposed: ~mask -> ~mask.mT
     rows and columns of the mask are swapped: row i is to say where query i may look
 mask after softmax: if mask is not None -> if False
@@ -50,6 +51,4 @@ row left level: -math.inf -> -1e9
 """
 
 attend = unmasked.scaled_dot_product_attention.reference
-masked_attention = FunctionCheck(
-    attend, TABLE, shape="(..., T_q, d_v)", batched=(0, 1, 2, 3)
-)
+masked_attention = FunctionCheck(attend, TABLE, batched=(0, 1, 2, 3))

@@ -32,8 +32,7 @@ pencil_weights: the three weights, in the order of the keys
   rounding 0.04
   (0.468, 0.468, 0.063) or (0.47, 0.47, 0.06): those are the weights of the scores as
     they are: divide by √d first
-  (0.212, 0.212, 0.576): the last number of key 3 has a minus, and its score has one
-    part to take off
+  (0.212, 0.212, 0.576): the last number of key 3 has a minus
   (0.384, 0.384, 0.233): those are the weights of the scores divided by d, expected √d
   (0.5, 0.5, 0.0): those are the scores divided by their sum: the exponential is missing
   (1.0, 1.0, 0.0): those are scaled scores; the softmax is to come
@@ -61,8 +60,7 @@ spread_of_raw_scores: the standard deviation of the scores before the division
   rounding 0.01
   1.5: that is the spread of one product, and of a score after the division by √d
   math.sqrt(64 * 3 * 0.5): 3 and 0.5 are standard deviations; square them
-  28.0: the standard deviation of a product of independent numbers of mean 0 is the
-    product of theirs
+  28.0: of a product of independent numbers of mean 0 it is the product
   math.sqrt(64 * (3**2 + 0.5**2)) or math.sqrt(64 * (3 + 0.5)): the variance of a
     product is the product of the variances, not a sum
   144.0: that is the variance; the standard deviation is its root
@@ -71,8 +69,7 @@ spread_of_raw_scores: the standard deviation of the scores before the division
   ? What is the variance of one product of a query's and a key's number?
   ? 9 times a quarter. Then 64 such variances add up.
   ? √(64 · 9 · ¼).
-slope_of_the_first_weight: the first weight's change for a small change of the third
-    score, per unit
+slope_of_the_first_weight: the first weight's change per unit of the third score
   = torch.func.jacrev(lambda scores: scores.softmax(dim=0))(
     torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64).log())[0, 2].item()
   rounding 0.01
@@ -83,8 +80,7 @@ slope_of_the_first_weight: the first weight's change for a small change of the t
   0.16: that is the third weight's slope for its own score
   -0.06: that is how the second and third weight act on each other
   ? The first weight is its exponential over the sum. Which of the two moves?
-  ? Take 0.5, 0.3 and 0.2 as the exponentials. Adding 0.01 to the third score makes
-    their sum 1.002.
+  ? Take 0.5, 0.3 and 0.2 as the exponentials: 0.01 more makes their sum 1.002.
   ? Minus the first weight times the third.
 line_that_leaks: the letter of the line: 'a', 'b', 'c' or 'd'
   = "b"
@@ -99,8 +95,7 @@ share_of_tokens_looked_at: three numbers between 0 and 1, for s in (0.5, 1.0, 2.
   if min(given) <= 0: holds a number not above 0: an entropy has a minus in front
   if max(given) > 1: holds a number above 1: each row of weights is to add up to 1, the
     logarithm is that of base e, and the number of tokens is divided by T
-  if sorted(given, reverse=True) != given: does not fall: the larger s is, the fewer
-    tokens are looked at
+  if sorted(given, reverse=True) != given: does not fall: a larger s looks at fewer
   if any(n > about(s) + 0.05 for n, s in zip(given, SPREADS)): is too large at one of
     the s: draw s times 1000 random scores, take the softmax, then the exponential of
     its entropy, over T

@@ -74,9 +74,10 @@ scaled_dot_product_attention(q, k, v) -> (output, weights)
 {OF_SCORES}
 {OF_QUERIES}
 {OVER_QUERIES}
+scale by queries: q.shape[-1] -> q.shape[-2]
+    the scores are divided by the root of the number of queries, axis -2; d is axis -1
 scale by 8: math.sqrt(q.shape[-1]) -> 8
-    the scores are divided by 8, which is √d where d is 64; here d is the length of the
-    queries that come in
+    the scores are divided by 8, which is √64; d is the length of these queries
 softmax over heads: softmax(dim=-1) -> softmax(dim=1)
     the softmax runs over axis 1, the heads: they compete, and the keys do not
 keys reshaped: k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
@@ -84,12 +85,10 @@ keys reshaped: k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.sh
     scores mix numbers of different keys
 causal: scores.softmax(dim=-1)
   -> (scores - scores.new_full(scores.shape, math.inf).triu(1)).softmax(dim=-1)
-    a causal mask is built in: no query sees the keys behind its own place, and nothing
-    here is to be hidden for its place
+    a causal mask is built in, and nothing here is to be hidden for its place
 scores returned: v, weights -> v, scores
     the second thing returned is the scores, expected the weights, after the softmax
-? Write the shape of q, k, v and of the scores beside each line, then look at which axis
-  the softmax takes.
+? Write the shape beside each line, then look at which axis the softmax takes.
 ? Scores are q times k transposed in its last two axes, divided by the root of
   q.shape[-1]; each query's row of weights sums to 1.
 ? scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), then
@@ -97,7 +96,7 @@ scores returned: v, weights -> v, scores
 """
 
 
-@checked_by(TABLE, shape="(..., T_q, d_v)", batched=(0, 1, 2))
+@checked_by(TABLE, batched=(0, 1, 2), any_dtype=True)
 def scaled_dot_product_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:

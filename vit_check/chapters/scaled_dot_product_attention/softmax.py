@@ -30,8 +30,7 @@ over the first axis: dim=-1 -> dim=0
     adds up over the first axis; the weights are to add up to 1 over the last
 over everything: - largest -> nothing
   exps.sum(dim=-1, keepdim=True) -> exps.sum()
-    divides by the sum of all exponentials, so that only the whole adds up to 1; each
-    row has a sum of its own
+    divides by the sum of all exponentials; each row has a sum of its own
 sum of the table: exps.sum(dim=-1, keepdim=True) -> exps.sum()
     divides by the sum of all rows' exponentials; each row has a sum of its own
 over axis 1: dim=-1 -> dim=1

@@ -56,11 +56,12 @@ def _train_in_parts(
         steps.clear()
         accumulate(model, x, y, optimizer, num_parts)
         moved = (before - model.weight.detach()) / 0.25
-        found[f"optimizer.step() in the {which} call"] = f"called {len(steps)} ×"
+        found[f"the number of optimizer.step() in the {which} call"] = len(steps)
         found[f"the gradient that the {which} step followed"] = moved
     whole = max(model.sizes, default=0) == images.shape[1]
     many = len(model.sizes) > 2 * (num_parts + 1)  # the remainder is a part, too
     return found | {
+        "the mode that the model is left in": "training" if model.training else "eval",
         "the whole batch in one forward pass": "there" if whole else "no",
         "more parts than were asked for": "there" if many else "no",
         "parts of which something is held at once": "several" if model.holds else "1",

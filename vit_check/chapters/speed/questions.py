@@ -20,8 +20,7 @@ sum_of_threes: the sum of 500 threes that are added one by one in bfloat16
   ? An addition is lost when it is less than half the distance to the next number. Where
     is half the distance more than 3?
   ? Between 512 and 1024 the numbers are 4 apart, above that 8 apart.
-bfloat16_moves: two truth values: whether 1 + 0.003 and 1 - 0.003 differ from 1 in
-    bfloat16
+bfloat16_moves: two truth values: whether 1 ± 0.003 differ from 1 in bfloat16
   = tuple(bool(torch.tensor(1.0, dtype=torch.bfloat16) + step != 1)
     for step in (0.003, -0.003))
   (False, False): below 1 the numbers lie closer together than above
@@ -39,11 +38,9 @@ growth_of_attention: three factors from 1024 to 4096 tokens, by name
   if given["explicit kept"] > 100 or given["fused kept"] > 100: has bytes where factors
     are asked for: divide one by the other
   if not 3.8 <= given["fused kept"] <= 4.2: has a factor for what the fused path keeps
-    that its bytes do not give: are q, k and v left out on both sides, and is it the
-    fused path?
+    that its bytes do not give: are q, k and v left out, is it the fused path?
   if not 12 <= given["explicit kept"] <= 16.5: has a factor for what the explicit path
-    keeps that its bytes do not give: is it the explicit path, and are both runs made
-    with new q, k and v?
+    keeps that its bytes do not give: is it the explicit path, with new q, k and v?
   if given["fused seconds"] > 400: has a factor in the time of far more than the pairs
     of tokens explain: was the first run a warm-up, and the median taken?
   if given["fused seconds"] < 1.5: has hardly more seconds for four times as many
@@ -56,8 +53,7 @@ growth_of_attention: three factors from 1024 to 4096 tokens, by name
 fused_attention_grows: two words, for the memory and for the time: 'linear' or
     'quadratic' each
   = ("linear", "quadratic")
-  ("linear", "linear"): every query is still multiplied with every key; what it saves is
-    holding the table
+  ("linear", "linear"): every query meets every key; it saves holding the table
   ("quadratic", "quadratic"): look again at what it keeps
   ("quadratic", "linear"): the other way round: first memory, then time
   ? Four times the tokens: which factor would be linear, which quadratic?
@@ -75,8 +71,7 @@ checkpoint_spacing: a tuple of the best k and the megabytes that are then held a
   ? L / k inputs wait, and k blocks are computed again together.
   ? Held at most: (L / k)·a + k·b. Where is its slope in k zero?
   ? k = √(L·a / b), here √(36 / 4). Put it into the sum.
-checkpoint_spacing_of_a_vit: the whole number k that is best for L = 12, a = 1 and b =
-    16
+checkpoint_spacing_of_a_vit: the best whole number k for L = 12, a = 1 and b = 16
   = 1
   0: every 0-th block is none: k is at least 1
   3: √12 would be right if a and b were equal

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import checked_by
-from vit_check.engine.observing import draw
+from vit_check.engine.observing import as_number, draw
 from vit_steps.variants import distillation
 
 
@@ -42,7 +42,7 @@ def _two_steps(
             nn.Flatten(), nn.BatchNorm1d(features), nn.Linear(features, classes)
         )
     for number, module in enumerate((student, teacher)):
-        draw(module.double(), seed + number)
+        draw(module.to(images.dtype), seed + number)
     student.eval()
     for parameter in student.parameters():
         parameter.grad = parameter.detach().flip(0)
@@ -66,12 +66,9 @@ def _two_steps(
         for number in range(2)
     ]
     return {
-        "augment, in two steps,": f"called {next(calls) - 1} ×",
+        "the number of calls of augment in two steps": next(calls) - 1,
         "the student's mode when it is asked": " and then ".join(student.asked_in),
-        "the loss": [
-            float(loss) if isinstance(loss, Tensor) and loss.numel() == 1 else loss
-            for loss in losses
-        ],
+        "the loss": [as_number(loss) for loss in losses],
         "the student": [*student.parameters(), *student.buffers()],
         "the teacher": list(teacher.buffers()),
         "the teacher's graph": "kept" if any(graphs) else "not kept",

@@ -7,7 +7,6 @@ mean_pool(tokens), class token first -> (B, D)
   2 * float32(3, 8, 5) + 0.5
   2 * float64(2, 70, 4) + 0.5
   2 * float32(4, 4, 4) + 0.5
-  2 * bfloat16(2, 5, 3) + 0.5
 class token too: [:, 1:] -> nothing
     the class token is in the mean, expected the patches alone
 last token left out: 1: -> :-1

@@ -1,19 +1,5 @@
-from typing import Any
-
-import torch
-from torch import Tensor
-
 from vit_check.engine.functions import FunctionCheck
 from vit_steps.variants import swin
-
-
-def _whole_numbers(output: Any) -> Any:
-    """Return an index of any whole-number dtype as int64."""
-    whole = isinstance(output, Tensor) and not (
-        output.is_floating_point() or output.dtype == torch.bool
-    )
-    return output.long() if whole else output
-
 
 TABLE = """
 relative_position_index(window_size) -> (w², w²)
@@ -46,6 +32,4 @@ without sign: difference + window_size - 1 -> difference.abs()
 ? (row_q - row_k + w - 1) * (2 * w - 1) + (column_q - column_k + w - 1).
 """
 
-relative_position_index = FunctionCheck(
-    swin.relative_position_index, TABLE, normalize=_whole_numbers
-)
+relative_position_index = FunctionCheck(swin.relative_position_index, TABLE)

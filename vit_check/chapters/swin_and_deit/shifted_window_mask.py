@@ -22,8 +22,7 @@ one number for two ways: 2 * down -> 1 * down
     what was carried over the top and what was carried sideways have the same number
 strip at the front
   row >= height - shift, column >= width - shift -> row < shift, column < shift
-    the strip is looked for at the top and the left, expected at the bottom and the
-    right
+    the strip is looked for at the top and left, expected at the bottom and right
 edges exchanged
   height - shift, column >= width - shift -> width - shift, column >= height - shift
     the strip of rows is counted from the width and that of columns from the height

@@ -7,7 +7,6 @@ window_partition(x, window_size) -> (B·windows, w², D)
   float32(2, 6, 9, 5), 3
   float64(3, 8, 20, 7), 4
   float32(2, 4, 6, 3), 2
-  bfloat16(2, 4, 8, 3), 2
   float32(1, 2, 2, 3), 2
 no transpose: .transpose(2, 3) -> nothing
     the windows hold pieces of whole rows: the axis of the windows side by side and that

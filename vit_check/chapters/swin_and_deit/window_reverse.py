@@ -7,7 +7,6 @@ window_reverse(windows, height, width) -> (B, rows, columns, D)
   float32(2 * 2 * 3, 9, 5), 6, 9
   float64(3 * 2 * 5, 16, 7), 8, 20
   float32(2 * 2 * 3, 4, 3), 4, 6
-  bfloat16(2 * 2 * 4, 4, 3), 4, 8
   float32(1, 4, 3), 2, 2
 no transpose: .transpose(2, 3) -> nothing
     the windows are laid one after the other: the axis of the windows side by side and

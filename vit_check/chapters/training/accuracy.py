@@ -5,7 +5,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.drawing import Answer, Cases
 from vit_check.engine.functions import checked_by
-from vit_check.engine.observing import as_number
 
 
 def _accuracies(
@@ -16,7 +15,7 @@ def _accuracies(
     for x, y in zip(logits, labels, strict=True):
         hits = int((x.argmax(dim=1) == y).sum())
         what = f"the accuracy of {len(y)} images, of which {hits} are answered right,"
-        seen[what] = as_number(function(x, y))
+        seen[what] = function(x, y)
     return seen
 
 
@@ -26,8 +25,7 @@ def _accuracy_inputs(generator: Generator) -> Cases:
         logits, labels = [], []
         for B, K in sizes:
             x = scale * torch.randn(B, K, generator=generator)
-            # The rank of the right class by its logit, from 0: some are right, some
-            # last.
+            # The rank of the right class by its logit, from 0.
             last = K - 1
             ranks = torch.tensor([0, 1, last, 0, 3, 0, last, 5, 0, last, 4, 1, 2])[:B]
             order = x.argsort(dim=1, descending=True)
@@ -48,7 +46,8 @@ lowest logit: argmax -> argmin
     the class with the lowest logit is taken for the answer
 every answer with every label: dim=1 -> dim=1, keepdim=True
     answers (B, 1) are compared with labels (B,), which makes B×B, expected B pairs
-argmax over the batch: dim=1 -> dim=0
+argmax over the batch: argmax(dim=1) -> argmax(dim=0)[: len(labels)]
+  answers == labels -> answers == labels[: len(answers)]
     the largest logit is looked for along the batch, expected along the classes
 divided by K: double().mean().item() -> sum().item() / logits.shape[1]
     the count is divided by the number of classes, expected by the number of images

@@ -70,19 +70,14 @@ def _steps(
         moved = any(not torch.equal(a, b) for a, b in zip(after, before, strict=True))
         stepped = any(call.startswith("step") for call in calls)
         if not moved and not stepped:
-            said = "the optimizer is not asked for a step"
-            raise Trouble(
-                "no step", f"the weights do not change in step {number}: {said}"
-            )
+            said = f"the weights do not change in step {number}: no step() is called"
+            raise Trouble("no step", said)
         if not stepped:
-            said = (
-                "the weights change, but not by the optimizer that is passed in: one "
-            )
-            said += "made anew in each step forgets its averages and the learning rate"
+            said = "the weights change, but not by the optimizer that is passed in: "
+            said += "one made anew in each step forgets averages and learning rate"
             raise Trouble("another optimizer", said)
-        seen[f"what moved the weights in step {number}"] = (
-            "backward, step" if moved else f"nothing ({', '.join(calls)})"
-        )
+        done = "backward, step" if moved else f"nothing ({', '.join(calls)})"
+        seen[f"what moved the weights in step {number}"] = done
         seen[f"weights after step {number}"] = after
     return seen
 
@@ -141,6 +136,8 @@ not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
     missing, comes before backward() or after the step, or has another limit
 clipped by value: clip_grad_norm_ -> clip_grad_value_
     each number is cut off at clip_norm, expected all shortened alike, as one arrow
+another norm: clip_norm) -> clip_norm, norm_type=math.inf)
+    the largest number of the gradient is held to clip_norm, expected its length
 each parameter alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
   -> [nn.utils.clip_grad_norm_(p, clip_norm) for p in model.parameters()]
     each parameter is clipped by itself, expected all as one long arrow

@@ -5,7 +5,6 @@ from torch import Generator, Tensor, nn
 
 from vit_check.engine.drawing import Answer, Cases
 from vit_check.engine.functions import checked_by
-from vit_check.engine.observing import as_number
 
 
 class _Moody(nn.Module):
@@ -27,7 +26,7 @@ def _evaluation(
     function: Answer, images: list[Tensor], labels: list[Tensor], mode: str
 ) -> dict[str, Any]:
     model = _Moody().train(mode == "training")
-    measured = as_number(function(model, list(zip(images, labels, strict=True))))
+    measured = function(model, list(zip(images, labels, strict=True)))
     modes = {("eval", "training")[part.training] for part in model.modules()}
     return {
         f"the accuracy over {len(images)} batches in {mode} mode": measured,
@@ -40,8 +39,7 @@ def _evaluation_inputs(generator: Generator) -> Cases:
     K = 5
     for mode in ("eval", "training"):
         images, labels = [], []
-        # The images of a batch, those that are right in eval mode, and in training
-        # mode.
+        # The images of a batch, those right in eval mode, and in training mode.
         small = ((5, 3, 1), (4, 1, 2), (1, 1, 0))
         for B, right, moved in ((16, 10, 4), (16, 6, 3), *small * 4, (5, 2, 1)):
             y = torch.randint(K, (B,), generator=generator)

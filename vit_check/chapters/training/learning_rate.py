@@ -13,12 +13,9 @@ def _rates(
     rates = {}
     for step in range(total_steps + 1):
         where = "in" if step < warmup_steps else "after"
-        what = (
-            f"the rate at step {step} of {total_steps}, {where} the {warmup_steps} of"
-        )
-        rates[f"{what} warm-up,"] = as_number(
-            schedule(step, total_steps, warmup_steps, peak)
-        )
+        what = f"the rate at step {step} of {total_steps}, {where} the {warmup_steps}"
+        rate = schedule(step, total_steps, warmup_steps, peak)
+        rates[f"{what} of warm-up,"] = as_number(rate)
     return rates
 
 

@@ -5,8 +5,7 @@ RECIPES = ("as it is", "a tenth of the rate", "no clipping")
 QUESTIONS = """
 steps_of_a_training: three whole numbers: steps in an epoch, in all, of these warm-up
   = (math.ceil(5000 / 96), 20 * math.ceil(5000 / 96), 2 * math.ceil(5000 / 96))
-  (52, 1040, 104): leaves out the last batch of an epoch, which is smaller and is a step
-    all the same
+  (52, 1040, 104): leaves out the smaller last batch, a step all the same
   (53, 1042, 105): rounds up once for all; every epoch has its own last batch
   (5000, 100_000, 10_000): counts images; a step takes a whole batch of them
   (96, 1920, 192): takes the images of a batch for the steps
@@ -35,17 +34,14 @@ gradient_of_a_smoothed_loss: four numbers, the gradient for each logit
     smaller logit for the right class
   [0.5 - 0.2 / 3, 0.25 - 0.8, 0.125 - 0.2 / 3, 0.125 - 0.2 / 3]: spreads ε over the
     three wrong classes; the right one has its share
-  [0.45, -0.55, 0.075, 0.075]: leaves the right class without its share of ε: the four
-    should add up to 0
-  [0.5, -0.55, 0.125, 0.125]: takes ε from the right class and gives it to none: the
-    four should add up to 0
+  [0.45, -0.55, 0.075, 0.075]: leaves the right class without ε/K: the sum is not 0
+  [0.5, -0.55, 0.125, 0.125]: takes ε from the right class and gives it to none
   [0.05, 0.85, 0.05, 0.05]: is the target alone
   [0.5, 0.25, 0.125, 0.125]: is the probabilities; take the target off
   ? What is the gradient without smoothing, and where is the label in it?
   ? Probability minus target, class by class; the sum is 0.
   ? The target is 0.05, 0.85, 0.05, 0.05.
-gap_of_the_best_logits: the right logit minus another where the smoothed loss is
-    smallest
+gap_of_the_best_logits: the right logit minus another at the lowest smoothed loss
   = math.log((1 - 0.2 + 0.2 / 4) / (0.2 / 4))
   rounding 2e-3
   math.log(16): leaves the right class without its share of ε
@@ -58,8 +54,7 @@ gap_of_the_best_logits: the right logit minus another where the smoothed loss is
   ? Where is the gradient 0?
   ? Where p is the target. What are two logits apart if p is so many times as large?
   ? ln of 0.85 divided by 0.05.
-step_of_the_lowest_rate: the step, from 0, at which the faulty rate is lowest after the
-    warm-up
+step_of_the_lowest_rate: the step, from 0, with the lowest faulty rate after warm-up
   = min(range(12, 61), key=lambda step: math.cos(math.pi * step / (60 - 12)))
   60: is where it should be lowest; this schedule is there earlier
   0: is in the warm-up; the question is where it is lowest after that
@@ -71,15 +66,13 @@ step_of_the_lowest_rate: the step, from 0, at which the faulty rate is lowest af
 losses_of_one_batch: the loss of the first and of the last of 60 steps on one batch
   accept numbers(2)
   if not abs(given[0] - math.log(10)) < 0.01: begins with another loss than a head of
-    zeros gives: is the model a new one, and is the first number the loss before the
-    first step?
+    zeros gives: is the model new, and the first number that before the first step?
   if not 0 <= given[1] < 0.5: ends too high for 32 digits learned by heart: does every
     step see the same batch, and does the optimizer have all parameters?
   ? Collect what your train_step returns, 60 times.
   ? One optimizer, made once, before the loop; the same 32 digits each time.
   ? [train_step(model, optimizer, few_images, few_labels, 1.0) for _ in range(60)].
-weight_of_a_last_image: how many times as much a digit of the last batch counts as one
-    of a full batch
+weight_of_a_last_image: how much more a digit of the last batch counts than others
   = 64 / (225 - 3 * 64)
   rounding 6e-3
   33 / 64: is the other way round: the fewer share a quarter
@@ -104,8 +97,7 @@ runs_of_three_recipes: a dict of three lists of three accuracies
     changes.items()}.
 difference_beyond_luck: "a tenth of the rate", "no clipping", "both" or "neither"
   = "a tenth of the rate"
-  "no clipping": has a range that overlaps with the recipe's: other seeds could have
-    changed the order
+  "no clipping": has a range that overlaps with the recipe's: by seeds?
   "both": is one too many: one of the two ranges overlaps the recipe's
   "neither": overlooks one: all three runs of it are below all three of the recipe
   ? For each name, write down the smallest and the largest number.

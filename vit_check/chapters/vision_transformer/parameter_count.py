@@ -3,7 +3,7 @@ from vit_check.engine.functions import checked_by
 TABLE = """
 parameter_count(image_size, patch_size, in_channels, num_classes, embed_dim, depth,
     hidden_dim) -> int
-  30, 6, 3, 7, 12, 3, 12 * whole(5, 9) + 6  # all mistakes differ
+  30, 6, 4, 7, 12, 3, 12 * whole(5, 9) + 6  # all mistakes differ
   12, 4, 2, 11, 16, 5, 16 * whole(5, 9) + 8
 no biases: C * D + D -> C * D
   + 4 * D -> nothing
@@ -29,8 +29,7 @@ one norm: + norm + mlp -> + mlp
 norms halved: 2 * D -> D
     a norm has a weight and a bias, 2·D numbers
 2·D missing: + norm + head -> + head
-    2·D numbers are missing: the norm after the last block, or the class token together
-    with its position
+    2·D numbers are missing: the last norm, or the class token with its position
 always 4: mlp = -> M = 4 * D; mlp =
     the MLP is counted with 4·D hidden numbers, whatever M is
 ? Go through the model from image to logits and write down every matrix, every bias, and

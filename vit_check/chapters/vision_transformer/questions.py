@@ -38,25 +38,20 @@ shapes_through_a_model: a dictionary of six shapes
     an image has rows and columns
   {name: shape[1:] for name, shape in SHAPES.items()}: leaves out the batch, which is
     the first number of every shape
-  shapes_but(class_token=(1, 1, 40)): gives the class token's parameter; the head reads
-    a row of each image
+  shapes_but(class_token=(1, 1, 40)): gives the parameter; the head reads rows of images
   shapes_but(weights_of_a_block=(5, 3, 4, 26, 26)): gives the weights of all blocks;
     those of one are asked for
   shapes_but(patches=(3, 25, 144)): gives the patches as they are cut, P² numbers each;
     the embedding turns each into D
-  shapes_but(patches=(3, 26, 40)): has the class token among the patches already; it
-    joins them later
+  shapes_but(patches=(3, 26, 40)): has the class token among the patches; it joins later
   shapes_but(tokens=(3, 25, 40), after_block_4=(3, 25, 40)): leaves out the class token
-    among the tokens
   shapes_but(logits=(3, 26, 7)): lets the head read every token; it reads one
   shapes_but(class_token=(3, 1, 40)): keeps an axis of one token; the index 0 removes it
-  shapes_but(weights_of_a_block=(3, 26, 26)): has one matrix of weights; each head has
-    its own
+  shapes_but(weights_of_a_block=(3, 26, 26)): has one matrix; each head has its own
   shapes_but(weights_of_a_block=(3, 4, 25, 25)): leaves the class token out of
     attention; it looks and is looked at
   ? How many patches of 12 lie along a side of 60?
-  ? N = 5·5, T = N + 1. B is the first number everywhere, D is 40 from the patches to
-    the class token.
+  ? N = 5·5, T = N + 1. B is first everywhere, and D is 40.
   ? The weights of a block are (B, h, T, T).
 causes_of_four_first_losses: a dictionary from the runs A to D to the numbers 1 to 4 of
     the causes
@@ -67,14 +62,11 @@ causes_of_four_first_losses: a dictionary from the runs A to D to the numbers 1 
     is the logarithm of a round number?
   {"A": 1, "B": 3, "C": 4, "D": 2}: has A and B exchanged: what must the first loss be
     with ten classes and a zero head?
-  {"A": 4, "B": 1, "C": 3, "D": 2}: has A and C exchanged: a head that reads too early
-    still has K = 10
+  {"A": 4, "B": 1, "C": 3, "D": 2}: has A and C exchanged: any head has K = 10
   ? Take e to the power of each first loss.
   ? ln 10 is 2.30, ln 1000 is 6.91; a loss far above ln K means very large logits.
-  ? What is the same for every image gives every image the same answer, and the loss
-    stays where it is.
-growth_by_one_block: by how many parameters ViT-S/16 with 10 classes grows with a 13th
-    block
+  ? What is the same for every image gives each the same answer, and no loss falls.
+growth_by_one_block: by how many parameters ViT-S/16 grows with a 13th block
   = growth(depth=13)
   12 * 384**2: leaves out the biases and the norms of the block
   12 * 384**2 + 9 * 384: leaves out the two norms of the block
@@ -83,8 +75,7 @@ growth_by_one_block: by how many parameters ViT-S/16 with 10 classes grows with 
   ? A block has a formula in D alone when M is 4·D.
   ? 12·D² + 13·D.
   ? D is 384.
-growth_by_larger_images: by how many parameters it grows with images of 384×384 in place
-    of 224×224
+growth_by_larger_images: how many parameters images of 384×384 add to it
   = growth(image_size=384)
   24**2 - 14**2: is the number of new tokens; each has a position of D numbers
   24**2 * 384: counts all positions of the larger grid, the old ones too

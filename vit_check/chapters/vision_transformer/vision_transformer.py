@@ -110,8 +110,7 @@ class token last: [cls, patches] -> [patches, cls]
     the class token gets the last row of the positions, as if it came after the patches;
     it belongs first, with row 0, as in every checkpoint
 class token last, first read: [cls, patches] -> [patches, cls]
-    the class token comes after the patches, and a patch is read at index 0; put it
-    first
+    the class token comes last, and a patch is read at index 0; put it first
 """
 
 _USUAL = (

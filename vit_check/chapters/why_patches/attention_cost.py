@@ -16,8 +16,7 @@ one product: 2 * T * T * D -> T * T * D
 one head's products: 2 * T * T * D -> 2 * T * T * (D // h)
     counts one head's products: h heads of d = D/h numbers take as much as one of D
 heads multiply the products: 2 * T * T * D -> 2 * T * T * D * h
-    multiplies the products by h, but a head's vectors have only d = D/h numbers: the
-    heads cancel out
+    multiplies the products by h, but a head's vectors have d = D/h numbers: h cancels
 output projection left out: 4 * T * D * D -> 3 * T * D * D
     counts the projections to q, k and v and leaves out the fourth, behind the heads
 biases counted: 4 * T * D * D -> 4 * T * D * (D + 1)
@@ -27,16 +26,14 @@ nothing mended: 2 * T * T * D -> 2 * T * T * D * h
     still has two faults: the products grow with h, and the projections lack a matrix
 flops for macs: 2 * T * T * D -> 4 * T * T * D
   4 * T * D * D -> 8 * T * D * D
-    counts the multiplication and the addition separately; a multiply-accumulate is
-    both, so the MACs are half of that
+    counts multiplication and addition apart; a multiply-accumulate is both
 bytes swapped: matrix_bytes=T -> all_heads_bytes=T
   all_heads_bytes=h -> matrix_bytes=h
     has matrix_bytes and all_heads_bytes the wrong way round
 macs swapped: matmul_macs=2 -> projection_macs=2
   projection_macs=4 -> matmul_macs=4
     has matmul_macs and projection_macs the wrong way round
-? Write down the shape of each matrix: q, k and v of one head, the scores, and the
-  weight of a projection.
+? Write down the shape of q, k and v of one head, the scores, and a projection.
 ? A product of an (a, b) and a (b, c) matrix takes a·b·c multiply-accumulates. One
   head's scores are (T, d) times (d, T).
 ? matrix_bytes is T²·bytes_per_number, all_heads_bytes h times that, matmul_macs 2·T²·D,

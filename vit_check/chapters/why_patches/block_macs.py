@@ -23,8 +23,7 @@ biases counted: projections + mlp -> projections + mlp + T * (5 * D + M)
     counts the biases too; each is added without a multiplication
 flops for macs: quadratic, projections + mlp -> 2 * quadratic, 2 * (projections + mlp)
     counts the multiplication and the addition separately; a multiply-accumulate is both
-? Go through a block and ask of each matrix product: does a token meet other tokens in
-  it, or a weight?
+? Ask of each matrix product of a block: does a token meet tokens in it, or a weight?
 ? Tokens meet tokens in two products of T²·D. They meet weights in four matrices of D×D
   and in two of D×M.
 ? quadratic is 2·T²·D; linear is T·(4·D² + 2·D·M), with M = mlp_ratio·D.

@@ -10,8 +10,7 @@ def quadratic_share(side: int) -> float:
 
 
 QUESTIONS = """
-tokens_at_384: the number of tokens of a 384×384 image in patches of 16, with class
-    token
+tokens_at_384: the tokens of a 384×384 image in patches of 16, with class token
   = token_count(384, 16) + 1
   576: the class token is a token too
   24: that is the patches along one side; an image has two
@@ -51,8 +50,7 @@ faulty_lines_of_the_bill: the letters of the faulty lines, in the order of the a
   "a" or "ab" or "abc" or "abcd" or "abd" or "ac" or "acd" or "ad": a is right: the
     square has T rows of T numbers
   "b" or "bc" or "bcd" or "bd": b is right: each head keeps a square of its own
-  ? Two things are to be explained: the bill grows with the heads, and at one head it is
-    too small.
+  ? The bill grows with the heads, and at one head it is too small.
   ? A head's vectors have D/h numbers. How many multiply-accumulates do h such products
     take together? And how many D×D matrices does a layer have?
   ? The line of the products has one factor too many; the line of the projections has
@@ -66,11 +64,9 @@ largest_side_at_a_quarter: the largest image side, a multiple of 16, at which th
   1535: that is the largest N; the side of the image is asked for
   1072: that is where it takes a half; a quarter comes earlier
   ? The share is T / (T + 6D). For which T is it a quarter?
-  ? 4T = T + 6D gives T = 2D. One of these tokens is the class token; the others fill a
-    square of patches.
+  ? 4T = T + 6D gives T = 2D. Without the class token these fill a square.
   ? The largest square number of at most 1,535 is 39².
-pairs_in_rows_and_columns: the number of scores when each of 14×14 tokens attends its
-    own row and column
+pairs_in_rows_and_columns: the number of scores if 14×14 tokens attend row and column
   = token_count(224, 16) * (2 * SIDE - 1)
   196 * 28: a token is in its row and in its column: count it once
   28: that is for one token, and counts the token itself twice
@@ -81,8 +77,7 @@ pairs_in_rows_and_columns: the number of scores when each of 14×14 tokens atten
   ? How many tokens does one token attend? Count the squares of the cross.
   ? 14 in its row, 14 in its column, and one of them is in both.
   ? 196 × 27.
-growth_for_four_times_the_tokens: a dictionary of three factors, from 1,024 to 4,096
-    tokens
+growth_for_four_times_the_tokens: a dict of three factors, from 1,024 to 4,096 tokens
   accept numbers("bytes", "explicit", "fused")
   if abs(given["bytes"] - 16) > 1e-6: has another factor for "bytes" than the squares
     have: divide the bytes of the 4,096×4,096 numbers by those of the 1,024×1,024

@@ -96,11 +96,9 @@ sizes not named: {height}×{width} -> nothing
     raises a ValueError that does not name both sizes, the image's and the patch's;
     whoever meets it will want to know them
 class token counted: rows * columns -> rows * columns + 1
-    counts one too many: N is the number of patches, and the class token, which makes it
-    T, belongs to no patch
+    counts one too many: N is the number of patches, and the class token is none
 one side: rows * columns -> rows
-    counts the patches along one side; the image has rows and columns of them, so
-    multiply the two
+    counts the patches along one side; multiply by those along the other
 divided once: rows * columns -> rows * columns * as_pair(patch_size, "")[1]
     divides the pixels by P; a patch takes P·P of them
 no pairs: as_pair(image_size, "image_size") -> 2 * (+image_size,)
@@ -117,8 +115,7 @@ both of one kind
     takes two ints or two tuples, and raises a TypeError for one of each; turn each of
     them into a height and a width by itself
 and for or: height % patch_height or -> height % patch_height and
-    refuses only if the patches can fill neither side; it should refuse as soon as one
-    side cannot be filled
+    refuses only if neither side can be filled; one that cannot be filled is enough
 width not checked: or width % patch_width -> nothing
     refuses a height that the patches do not fill, and lets such a width pass
 height not checked: height % patch_height or -> nothing

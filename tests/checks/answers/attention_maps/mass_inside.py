@@ -33,14 +33,12 @@ whole patch if touched: F.avg_pool2d -> F.max_pool2d
 cut patches left out: F.avg_pool2d(mask, -> -F.max_pool2d(-mask,
 left before top: (y, x, y_end, x_end) -> (x, y, x_end, y_end)
 one pixel too many: y:y_end, x:x_end -> y : y_end + 1, x : x_end + 1
-dtype: dtype=attention.dtype -> dtype=torch.float32
-  vecdot(attention, -> vecdot(attention.float(),
 width first: *image_size -> *image_size[::-1]
 height and width of the box: y:y_end, x:x_end -> y : y + y_end, x : x + x_end
 first image's box: zip(mask, boxes, -> zip(mask, boxes[:1].expand_as(boxes),
 """)
 def with_a_pooled_mask(attention, boxes, image_size, patch_size):
-    mask = torch.zeros(len(boxes), 1, *image_size, dtype=attention.dtype)
+    mask = torch.zeros(len(boxes), 1, *image_size)  # float32, whatever comes
     for picture, (y, x, y_end, x_end) in zip(mask, boxes, strict=True):
         picture[:, y:y_end, x:x_end] = 1
     share = F.avg_pool2d(mask, patch_size).flatten(1)

@@ -9,7 +9,7 @@ from tests.checks.answers import wrong_edits
 missing alone: or not p.grad.any() -> nothing
 zeros alone: is None or -> is not None and
 any zero: not p.grad.any() -> (p.grad == 0).any()
-sum of the logits: (logits * torch.randn_like(logits)).sum() -> logits.sum()
+sum of the logits: (logits @ torch.randn(logits.shape[1])).sum() -> logits.sum()
 old gradients: model.zero_grad() -> nothing
 the others: is None or not -> is not None and
 sum of the gradient: not p.grad.any() -> p.grad.sum() == 0
@@ -19,7 +19,7 @@ tensors: return [name for -> return [p for
 def with_a_random_pull(model, images):
     model.zero_grad()
     logits = model(images)
-    (logits * torch.randn_like(logits)).sum().backward()
+    (logits @ torch.randn(logits.shape[1])).sum().backward()
     return [
         name
         for name, p in model.named_parameters()

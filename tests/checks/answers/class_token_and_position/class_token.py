@@ -41,7 +41,6 @@ made in forward: self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> 
 made in forward: nn.Parameter(torch.zeros(1, 1, embed_dim)) -> None
   return -> t = self.cls_token; return
   return -> self.cls_token = nn.Parameter(x[0, :1]) if t is None else t; return
-    in the first call alone
 frozen
   torch.zeros(1, 1, embed_dim)) -> torch.zeros(1, 1, embed_dim), requires_grad=False)
 frozen: embed_dim)) -> embed_dim)); self.requires_grad_(False)

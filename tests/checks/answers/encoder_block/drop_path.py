@@ -101,7 +101,6 @@ value: len(x), 1, 1 -> (len(x) + 1) // 2, 1, 1
     one coin for two neighbours
 whole batch: len(x), 1, 1 -> 1, 1, 1
 shape: len(x), 1, 1 -> len(x), 1, 1, 1
-dtype: x * coin -> x * coin.double()
 """)
 def with_rand(x, drop_prob, training):
     if not training:

@@ -81,13 +81,13 @@ class Block(nn.Module):
 
 right(EncoderBlock)
 wrong_edits("""
-parameters: int(embed_dim * mlp_ratio) -> 2 * embed_dim
-    "encoder_block: has mlp.fc1.weight (20, 10), mlp.fc1.bias (20,), mlp.fc2.weight
-    (10, 20), where mlp.fc1.weight (27, 10), mlp.fc1.bias (27,), mlp.fc2.weight
-    (10, 27) is expected, by any name"
+built in: int(embed_dim * mlp_ratio) -> 2 * embed_dim
+    "… asked for mlp_ratio=2.75, it has mlp_ratio=2: …"
+parameters: int(embed_dim * mlp_ratio) -> round(embed_dim * mlp_ratio)
+    "… is expected for embed_dim=10, num_heads=2, mlp_ratio=2.75 (the names are free)"
 shared: self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
   -> self.norm2 = self.norm1
-    "… norm1 and norm2 are one and the same module, …"
+    "… norm1 and norm2 are the same module…"
 parameters: self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
   -> self.norm2 = nn.Sequential(nn.LayerNorm(10), nn.Linear(10, 10))
     "… the task asks for: norm2.1.weight (10, 10), norm2.1.bias (10,)"

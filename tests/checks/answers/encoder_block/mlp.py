@@ -4,8 +4,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import wrong_edits
-from vit_steps import optional
+from tests.checks.answers import right, wrong_edits
+from vit_steps import MLP, optional
+
+right(MLP)
 
 
 @wrong_edits("""

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 from tests.checks.answers import right_edits, wrong_edits
 from tests.checks.answers.multi_head_attention.merge_heads import merge_with_einops
 from tests.checks.answers.multi_head_attention.split_heads import split_with_einops
+from vit_steps import MultiHeadAttention, scaled_dot_product_attention
 
 
 @right_edits("""
@@ -37,17 +38,14 @@ heads too wide: num_heads, embed_dim // num_heads -> num_heads, embed_dim
   -> self.out = nn.Linear(num_heads * embed_dim, embed_dim)
 no projection
   self.value = nn.Linear(embed_dim, embed_dim) -> self.value = nn.Identity()
-    three matrices, and the values are the tokens themselves
 scale by D: math.sqrt(self.d) -> math.sqrt(self.h * self.d)
 no scale: / math.sqrt(self.d) -> nothing
 not finite: self.scores(q, k).softmax(dim=-1)
   -> (e := self.scores(q, k).exp()) / e.sum(dim=-1, keepdim=True)
-    exponentials too large
 softmax over queries: dim=-1 -> dim=2
 softmax over heads: dim=-1 -> dim=1
 heads joined by view: x.transpose(1, 2).reshape -> x.reshape
 raises: transpose(1, 2).reshape -> transpose(1, 2).view
-    not contiguous
 attention among heads: self.d).transpose(1, 2) -> self.d)
   x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1) -> x.flatten(2)
 d before h: x.view(x.shape[0], x.shape[1], self.h, self.d).transpose(1, 2)
@@ -57,7 +55,6 @@ d before h: x.view(x.shape[0], x.shape[1], self.h, self.d).transpose(1, 2)
 d before h in the merge: x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
   -> rearrange(x, "b h t d -> b t (d h)")
 queries for keys: self.scores(q, k) -> self.scores(q, q)
-    the keys forgotten
 one head: self.split(f(x)) -> f(x)
   self.merge(self.scores(q, k).softmax(dim=-1) @ v)
   -> F.scaled_dot_product_attention(q, k, v)
@@ -71,7 +68,6 @@ type: self.out(self.merge(self.scores(q, k).softmax(dim=-1) @ v))
     "… expected a tensor (B, T, D) and nothing else"
 not repeatable: return self.out -> return F.dropout(self.out
   @ v)) -> @ v)), 0.1)
-    dropout without eval
 depends on the batch: return self.out( -> return x.mean(0) * 1e-2 + self.out(
 values: return self.out(
   -> return torch.cat([*map(self, x.split(64, 1))], 1) if len(x[0]) > 64 else self.out(
@@ -202,7 +198,6 @@ heads split by view
   qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
   -> qkv.view(B, self.h, T, 3 * self.d).chunk(3, dim=-1)
 raises: 3, self.h, self.d -> self.h, 3, self.d
-    the heads taken for the three
 dropout: nn.Dropout(proj_drop) -> nn.Dropout(0.1)
 """)
 class JointHeads(nn.Module):
@@ -295,6 +290,21 @@ class AsD2l(nn.Module):
         found = torch.bmm(torch.softmax(scores, dim=-1), v)
         found = found.reshape(-1, self.num_heads, *found.shape[1:]).permute(0, 2, 1, 3)
         return self.W_o(found.flatten(2))
+
+
+@wrong_edits("""
+layout: (3, self.num_heads, -1)).unbind(2) -> (self.num_heads, 3, -1)).unbind(3)
+as ours: self.proj(x), weights if need_weights else None -> self.proj(x)
+as ours: weights if need_weights else None -> weights
+as ours: weights if -> weights.mean(dim=1) if
+    "… need_weights=True, the weights have shape (2, 7, 7), expected (2, 4, 7, 7)"
+""")
+class Mended(MultiHeadAttention):
+    def forward(self, x, need_weights=False):
+        qkv = self.qkv(x).unflatten(-1, (3, self.num_heads, -1)).unbind(2)
+        x, weights = scaled_dot_product_attention(*(t.transpose(1, 2) for t in qkv))
+        x = x.transpose(1, 2).flatten(2)
+        return self.proj(x), weights if need_weights else None
 
 
 class AsInJax(nn.Module):

@@ -8,7 +8,6 @@ from tests.checks.answers import wrong_edits
 d before h: (h d) -> (d h)
 d is h: (h d) -> (d h)
   b h t d -> b d t h
-dtype: rearrange(x, -> rearrange(x.float(),
 """)
 def split_with_einops(x, num_heads):
     return rearrange(x, "b t (h d) -> b h t d", h=num_heads)

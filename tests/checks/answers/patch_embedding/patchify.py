@@ -15,7 +15,6 @@ as if: rearrange(images, -> rearrange(images.permute(0, 1, 3, 2),
     the image turned
 changes its input: return rearrange -> patches = rearrange
   p2=patch_size) -> p2=patch_size); images -= images.mean(); return patches
-dtype: rearrange(images, -> rearrange(images.float(),
 shape: p2=patch_size) -> p2=patch_size)[:, :, : 3 * patch_size**2]
 depends on the batch: p2=patch_size)
   -> p2=patch_size).reshape(2, -1, images.shape[1] * patch_size**2)
@@ -27,17 +26,14 @@ def cut_with_einops(images, patch_size):
     )
 
 
-@wrong_edits("""
-dtype: return torch.stack(patches, dim=1)
-  -> x = torch.stack(patches, dim=1); return torch.zeros(x.shape).copy_(x)
-""")
 def cut_with_loops(images, patch_size):
     P, patches = patch_size, []
     for top in range(0, images.shape[2], P):
         for left in range(0, images.shape[3], P):
             square = images[:, :, top : top + P, left : left + P]
             patches.append(square.flatten(1))
-    return torch.stack(patches, dim=1)
+    x = torch.stack(patches, dim=1)
+    return torch.zeros(x.shape).copy_(x)
 
 
 right(vit_steps.patchify)

@@ -15,7 +15,6 @@ order: (h p1) (w p2) -> (h p2) (w p1)
 raises: h=image_size[0] // patch_size
   -> h=int(patches.shape[1] ** 0.5), w=int(patches.shape[1] ** 0.5)
 shape: h=image_size[0] // patch_size -> h=int(patches.shape[1] ** 0.5)
-    put together as a square
 no gradient: rearrange(patches, -> rearrange(patches.detach(),
 """)
 def join_with_einops(patches, patch_size, image_size):

@@ -17,7 +17,6 @@ side by side: dim=0 -> dim=-1
 each transposed
   q_weight, k_weight, v_weight] -> q_weight.t(), k_weight.t(), v_weight.t()]
 reshape: torch.cat -> torch.stack
-dtype: dim=0) -> dim=0).float()
 """)
 def join_with_cat(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias):
     weight = torch.cat([q_weight, k_weight, v_weight], dim=0)

@@ -38,7 +38,6 @@ piece of another name: OTHERS -> OTHERS[:1] + OTHERS[2:]
 missing: OTHERS -> (*OTHERS, *(f"blocks.{number}." for number in range(12, 100)))
     twelve blocks are renamed
 raises: ] = tensor -> ] = tensor if name not in state_dict else {}[name]
-    what is not known
 first digit: renamed[name] -> renamed[re.sub("(?<=layer_[0-9])[0-9]", "", name)]
 changes its input: return renamed
   -> state_dict.clear(); state_dict.update(renamed); return state_dict

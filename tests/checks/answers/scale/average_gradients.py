@@ -11,7 +11,6 @@ weighed, not divided: / sum(counts) -> nothing
 divided by processes: sum(counts) -> len(counts)
 sums over images: g * n for -> g for
 values: = lambda gradients, counts: gradients[counts.index(max(counts))]
-    of the largest share
 changes its input: g * n for -> g.mul_(n) for
 """)
 def average_with_a_sum(gradients, counts):

@@ -9,7 +9,6 @@ from tests.checks.answers import wrong, wrong_edits
 forbidden: F.softmax(scores -> F.softmin(-scores
 over everything
   F.softmax(scores, dim=-1) -> scores.flatten().softmax(0).reshape(scores.shape)
-dtype: F.softmax(scores -> F.softmax(scores.double()
 reshape: dim=-1) -> dim=-1).squeeze()
 no gradient: F.softmax(scores -> F.softmax(torch.from_numpy(scores.detach().numpy())
 """)

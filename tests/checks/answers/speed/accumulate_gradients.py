@@ -21,7 +21,7 @@ one backward pass: optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
   optimizer.step() -> total.backward(); optimizer.step()
 one backward pass: .backward() -> .backward(retain_graph=True)
 value: optimizer.step() -> optimizer.step(); optimizer.step()
-    "… the first call is 'called 2 ×', expected 'called 1 ×'"
+    "… in the first call is 2, expected 1"
 cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()
 """)

@@ -10,7 +10,6 @@ last token left out: 1: -> :-1
 divided by T: .mean(dim=1) -> .sum(dim=1) / tokens.shape[1]
 first image left out: [:, 1:] -> [1:]
 sum: .mean -> .sum
-dtype: .mean -> .float().mean
 values: 1: -> 5 if tokens.shape[1] > 64 else 1 :
     leaves out registers too, of which a large model has four
 changes its input: return -> tokens[:, 0] = 0; return

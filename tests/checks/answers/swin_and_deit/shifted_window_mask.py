@@ -14,7 +14,6 @@ dtype: (windows[:, None] - windows[:, :, None]) == 0
   -> (windows[:, None] == windows[:, :, None]).float()
 minus a hundred: (windows[:, None] - windows[:, :, None]) == 0
   -> torch.where(windows[:, None] == windows[:, :, None], 0.0, -100.0)
-    as the official code
 """)
 def mask_as_swin_does(height, width, window_size, shift):
     region = torch.zeros(1, height, width, 1)

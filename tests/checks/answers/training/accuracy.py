@@ -28,6 +28,10 @@ def counted_in_a_loop(logits, labels):
     return right / len(labels)
 
 
-@wrong_edits("argmax over the batch: torch.max(logits, 1) -> torch.max(logits, 0)")
-def a_tensor_of_one_number(logits, labels):
-    return torch.mean((torch.max(logits, 1)[1] == labels).double())
+@wrong_edits("""
+argmax over the batch: torch.max(logits, 1) -> torch.max(logits, 0)
+tensor: .item() -> nothing
+    "… is right but a tensor, expected a float: .item() makes one"
+""")
+def by_the_largest(logits, labels):
+    return torch.mean((torch.max(logits, 1)[1] == labels).double()).item()

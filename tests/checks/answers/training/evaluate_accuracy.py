@@ -16,6 +16,7 @@ first batch alone: model.train(was_training) -> nothing
 value: batches: -> batches[:10]:
 graph kept: with torch.no_grad() -> if True
 last batch alone: += -> =
+tensor: .sum().item() -> .sum()
 """)
 def counts_over_all(model, batches):
     was_training = model.training
@@ -35,7 +36,7 @@ def collects_hits(net, data):
     net.train(False)
     hits = [net(x).argmax(-1) == y for x, y in data]
     net.train(mode)
-    return torch.cat(hits).float().mean()
+    return torch.cat(hits).float().mean().item()
 
 
 def weighs_the_means(model, batches):
