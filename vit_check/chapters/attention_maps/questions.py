@@ -45,7 +45,7 @@ shape_of_the_maps: four numbers, the shape of the class token's maps in all bloc
   ? One map for each image, each block and each head; how long is it?
   ? The maps are (B, L, h, N).
   ? N is 6 · 4.
-place_of_a_pixel: the index of its patch in a row, behind the class token
+place_of_a_pixel: the index of its patch in a row that begins with the class token
   = 1 + 20 // 8 * patch_grid((48, 32), 8)[1] + 30 // 8
   11: is its number among the patches; the class token comes before
   16: counts as many columns as there are rows

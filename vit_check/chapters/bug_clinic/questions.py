@@ -29,7 +29,7 @@ tests_that_see_five_bugs: a dictionary from the bugs A to E to the name of a tes
     other images, the place in the row?
   ? One of them treats all images and all tokens alike, every time; and one is not in
     the numbers but in the names.
-loss_of_a_constant_answer: the lowest loss of a model that gives that batch one answer
+loss_of_a_constant_answer: the lowest loss if all images of the batch get one answer
   = ENTROPY
   rounding 2e-3
   math.log(3): is that of three classes that are equally frequent
@@ -40,7 +40,7 @@ loss_of_a_constant_answer: the lowest loss of a model that gives that batch one 
   ? The best constant answer gives each class its share of the batch.
   ? An image of a class with share p then costs −ln p, and there are p of these.
   ? Add −p · ln p over the shares 1/2, 1/4 and 1/4.
-lowest_loss_after_a_softmax: the lowest loss of a model of five classes with a softmax
+lowest_loss_after_a_softmax: the lowest loss of five classes if a softmax comes last
   = math.log(math.e + 4) - 1
   rounding 2e-3
   0.0: cannot be reached: what the loss gets are at most 1 and 0
@@ -51,7 +51,7 @@ lowest_loss_after_a_softmax: the lowest loss of a model of five classes with a s
   ? At best the model puts out a 1 and four zeros.
   ? The softmax of these gives the right class e / (e + 4).
   ? −ln(e / (e + 4)).
-first_loss_after_a_softmax: its loss while all five classes have the same probability
+first_loss_after_a_softmax: the loss while all five classes are equally likely
   = math.log(5)
   rounding 2e-3
   math.log(10): is that of ten classes

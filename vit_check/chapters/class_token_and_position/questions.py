@@ -147,7 +147,7 @@ positions_for_larger_images: four shares of images that are classified rightly
   ? model_with(positions, 40) is the model for 10×10 patches.
   ? For interpolated: accuracy(model_with(interpolate_position_embedding(trained, 10),
     40), larger).
-left_edge_reads_from: the old (row, column) that new patch (5, 0) is made of
+left_edge_reads_from: the old (row, column) whose position new patch (5, 0) gets
   = divmod(round((50 + 0.5) * 49 / 100 - 0.5), 7)
   (3, 0): that would be right for a picture; along the line it comes elsewhere
   (5, 0): that is its place in the new grid

@@ -28,7 +28,7 @@ norms_of_two_numbers: three lists of two numbers each
     LayerNorm divides by D = 2
   [[-1.0, 1.0], [100.0, -100.0], [0.0, 0.0]]: leaves the second token as it was: its
     mean is 0, its spread is not 1
-  [[-1.0, 1.0], [1.0, -1.0], [5.0, 5.0]]: leaves the third token: its mean is not 0
+  [[-1.0, 1.0], [1.0, -1.0], [5.0, 5.0]]: leaves token 3 as it was: its mean is not 0
   [[-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]]: gives the third token the mean 1; what is left
     of equal numbers when their mean is subtracted?
   [[1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]]: has the signs the wrong way round: what is

@@ -54,7 +54,7 @@ shape_of_small_patches: the shape of patchify(images, 7), for images of shape (5
   ? B stays. How many rows and columns of patches, and how long is a patch?
   ? 4 rows of 6 patches; each has 1·7·7 numbers.
   ? (5, 4·6, 7·7).
-patch_embedding_macs: the patch embedding's multiply-accumulates in ViT-B/16, an image
+patch_embedding_macs: multiply-accumulates of ViT-B/16's patch embedding for an image
   = embedding_macs()
   768 * 768: that is one patch; the image has 196
   768 * 769: those are the parameters; every patch goes through them

@@ -102,7 +102,7 @@ days_of_90_epochs: the days that one A100 takes for 90 epochs of 1.28 million im
   days() * 0.4: that is at the peak, which no training reaches
   days() * 24: that is in hours
   days() * 86_400: that is in seconds
-  days() / 6: that is one FLOP for each multiply-accumulate of a forward pass
+  days() / 6: one FLOP for each multiply-accumulate, and only the forward pass
   ? How many images are learned from in all?
   ? An image has ViTConfig.base().cost().macs; 90 epochs are 90 times 1.28e6 images.
   ? training_days(ViTConfig.base().cost().macs, 90 * 1.28e6, 312e12, 1, 0.4)

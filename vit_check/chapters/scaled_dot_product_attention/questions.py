@@ -60,7 +60,7 @@ spread_of_raw_scores: the standard deviation of the scores before the division
   rounding 0.01
   1.5: that is the spread of one product, and of a score after the division by √d
   math.sqrt(64 * 3 * 0.5): 3 and 0.5 are standard deviations; square them
-  28.0: of a product of independent numbers of mean 0 it is the product
+  28.0: a product's standard deviation is here the product of both
   math.sqrt(64 * (3**2 + 0.5**2)) or math.sqrt(64 * (3 + 0.5)): the variance of a
     product is the product of the variances, not a sum
   144.0: that is the variance; the standard deviation is its root

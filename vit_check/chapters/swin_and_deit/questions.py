@@ -46,7 +46,7 @@ swin_384_bias_rows: the number of rows of the relative position bias table
   ? Which differences of rows occur between two tokens of a window of 12?
   ? From -11 to 11, and as many for columns.
   ? (2 * 12 - 1) ** 2.
-swin_384_times_fewer_pairs: how many times fewer pairs there are than for all
+swin_384_times_fewer_pairs: how many times fewer pairs there are than without windows
   = SIDE**4 // (SIDE**2 * WINDOW**2)
   SIDE // WINDOW: that is along one side; a window is cut from both sides
   windows(0) ** 2: one window has so many fewer pairs, but there are many windows

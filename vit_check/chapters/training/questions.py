@@ -72,7 +72,7 @@ losses_of_one_batch: the loss of the first and of the last of 60 steps on one ba
   ? Collect what your train_step returns, 60 times.
   ? One optimizer, made once, before the loop; the same 32 digits each time.
   ? [train_step(model, optimizer, few_images, few_labels, 1.0) for _ in range(60)].
-weight_of_a_last_image: how much more a digit of the last batch counts than others
+weight_of_a_last_image: how many times as much a digit of the last batch counts
   = 64 / (225 - 3 * 64)
   rounding 6e-3
   33 / 64: is the other way round: the fewer share a quarter
@@ -97,7 +97,7 @@ runs_of_three_recipes: a dict of three lists of three accuracies
     changes.items()}.
 difference_beyond_luck: "a tenth of the rate", "no clipping", "both" or "neither"
   = "a tenth of the rate"
-  "no clipping": has a range that overlaps with the recipe's: by seeds?
+  "no clipping": has a range that overlaps the recipe's: seeds may exchange them
   "both": is one too many: one of the two ranges overlaps the recipe's
   "neither": overlooks one: all three runs of it are below all three of the recipe
   ? For each name, write down the smallest and the largest number.
