@@ -48,11 +48,11 @@ def _relations(got: Tensor, right: Tensor, given: Mapping[str, Any]) -> list[str
     place = tuple(wrong.nonzero()[0])
     origin = (right == got[place]).nonzero().tolist()
     if len(origin) == 1:
-        found.append(f"what is there belongs at {origin[0]}")
+        found.append(f"the number there belongs at {origin[0]}")
     off = (got - right).abs().max() / right.abs().max()
-    if off < NEAR:
+    if off < NEAR:  # where the others are off by less than the tolerance, perhaps
         text = f"no number is off by more than {100 * off:.2g} % of the largest"
-        found.append(f"{text}: is it another eps, or a coarser dtype?")
+        return [f"{text}: is it another eps, or a coarser dtype?"]
     return found
 
 

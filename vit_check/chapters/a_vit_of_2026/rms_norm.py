@@ -20,7 +20,7 @@ no eps: mean_square + eps -> mean_square
 sum: .mean(dim=-1 -> .sum(dim=-1
     the squares are summed and not averaged, which makes every token √D times too short
 over tokens and numbers: dim=-1 -> dim=(1, 2)
-    the mean runs over all numbers of an image; each token is normed by itself
+    the mean runs over all numbers of an image, expected over those of each token
 over the tokens: x.square().mean(dim=-1 -> x.square().mean(dim=1
     the mean runs over the tokens, expected over the D numbers of each
 ? Which of the steps of a LayerNorm are left if nothing is subtracted?

@@ -11,7 +11,7 @@ not divided: as_shares(block -> (block
 one mean over all: as_shares(block[..., first:, first:])
   -> (s := block[..., first:, first:]) / s.sum(-1).mean((0, 2))[:, None, None]
     the sums of all patches are divided by one another, expected each patch's own mean
-    first: a patch that pays little to patches counts as much as the others
+    first: a patch that pays little to patches is to count as much as the others
 times T over N: as_shares(block -> (len(distances) + 1) / len(distances) * (block
     all shares are multiplied by one number, expected each patch's divided by their sum
 without itself: first:, first:] -> first:, first:] * (distances > 0)

@@ -45,7 +45,7 @@ one pixel too many: overlap(top, bottom -> overlap(top, bottom + 1
 columns first: share.flatten(1) -> share.mT.flatten(1)
     the patches are counted down the columns, expected row by row
 width first: rows, columns = -> columns, rows =
-    image_size is read as (width, height), expected as (height, width)
+    the map has as many rows as it should have columns: they are height/P and width/P
 ? Spread each patch's share evenly over its P·P pixels. Which pixels lie in the box?
 ? A patch counts by (rows of pixels inside / P) times (columns inside / P); the first
   pixel outside is bottom, and right.

@@ -24,9 +24,9 @@ layer_norm(x, weight, bias, eps=1e-6) -> (B, T, D)
 unbiased: correction=0 -> correction=1
     the variance is divided by D - 1, torch.var's default; LayerNorm divides by D
 over tokens: dim=-1 -> dim=1
-    mean and variance run over the tokens; each token is normed by itself, over D
+    mean and variance run over the tokens; they are to run over a token's D numbers
 over tokens and numbers: dim=-1 -> dim=(1, 2)
-    mean and variance run over all numbers of an image; each token is normed for itself
+    mean and variance run over all numbers of an image, expected over a token's
 no shift: x - mean -> x
     the mean is not subtracted
 RMS: x - mean -> x
@@ -43,7 +43,7 @@ squares: x.var(dim=-1, correction=0, keepdim=True)
     the variance is the mean of squares less the mean's square, which loses digits where
     numbers lie far from 0 and close together: take the mean of (x - mean)²
 no eps: var + eps -> var
-    eps is missing under the root: it is to be added to the variance
+    eps itself is to be added to the variance, under the root, and here it is not
 bias before weight: normed * weight + bias -> (normed + bias) * weight
     the bias is added before the weight is multiplied, and so is multiplied too
 no keepdim: , keepdim=True -> nothing

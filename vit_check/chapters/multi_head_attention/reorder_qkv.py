@@ -7,8 +7,8 @@ reorder_qkv(rows, num_heads) -> the same rows, those of q first, then k, then v
   moves row column -> row column
   float32(3 * 20, 20), 4
   float32(3 * 20), 4
-  float64(3 * 6, 6), 2
-  float64(3 * 6), 2
+  float64(3 * 8, 8), 2
+  float64(3 * 8), 2
 left as they were: .transpose(0, 1) -> nothing
     the rows are in the order in which they came: a reshape there and back moves nothing
 the other way: (num_heads, 3 -> (3, num_heads

@@ -108,11 +108,11 @@ strict=False: = lambda model, state: model.load_state_dict(state, strict=False)
     strict=False copies what fits before anything is told, and is silent about names
     that are missing or unexpected: compare before you load
 missing ignored: missing + unexpected -> unexpected
-    names that the weights lack are not told, at least not beside the other faults
+    the message leaves out names that the weights lack, at least beside other faults
 unexpected ignored: missing + unexpected -> missing
-    names that the model lacks are not told, at least not beside the other faults
+    the message leaves out names that the model lacks, at least beside other faults
 shapes ignored: unexpected + shapes -> unexpected
-    tensors of another shape are not told, at least not beside the other faults
+    the message leaves out tensors of another shape, at least beside other faults
 one kind at a time: ", ".join(faults) -> ", ".join(missing or unexpected or shapes)
     tells one kind of fault and stops, expected all three kinds in one message
 looked up too early: ValueError -> KeyError

@@ -36,7 +36,7 @@ not shared: range(rank, count, num_processes) -> range(count)
 blocks: = lambda B, n, rank: [i for i in range(B) if i // -(-B // n) == rank]
     the batch is cut into blocks; dealt like cards, image 1 goes to process 1
 rest dropped: (rank, count, -> (rank, count // num_processes * num_processes,
-    the images that are left over when all have the same number are to be dealt as well
+    when the batch does not divide evenly, its last images go to nobody: deal them, too
 padded: = lambda count, n, rank: [i % count for i in range(rank, -(-count // n) * n, n)]
     images from the front are dealt twice until all have as many: they count twice
 ranks from 1: (rank, count, -> (rank - 1 if rank else count, count,

@@ -16,8 +16,8 @@ one for all rows: scores.amax(dim=-1, keepdim=True) -> scores.max()
     gives NaN for a row far below another: one number is taken off the whole table, and
     each row should lose its own largest score
 mean subtracted: amax -> mean
-    gives NaN where one score towers over its row: taking off the row's mean, or its
-    smallest score, leaves that one too large for the exponential
+    gives NaN where one score towers over its row: what is taken off is smaller than
+    that score, which stays too large for the exponential
 overflow: - largest -> nothing
     gives NaN for scores far from 0: an exponential of 1000 is infinite, and those of a
     row around -1000 are all 0; take the row's largest score off first

@@ -101,7 +101,7 @@ one backward pass: optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
     what several parts keep for backward() is held at once: call it inside the loop,
     once for each part, without retain_graph=True
 parts of num_parts: chunk -> split
-    there are more parts than asked for: split takes a part's size, chunk their number
+    num_parts is taken for the size of a part, as by split; chunk takes their number
 whole batch at once: chunk(num_parts) -> chunk(1)
     the whole batch goes through in one forward pass, which the parts are to avoid
 ? Write the loss of the whole batch, a sum over B images divided by B, and cut the sum

@@ -136,8 +136,7 @@ area divided: height % patch_height or width % patch_width -> False
     that counts pieces which are no patches, and it is to be refused with a ValueError
 patch sides swapped and checked
   patch_height, patch_width = -> patch_width, patch_height =
-    divides the image's height by the patch's width, and its width by the patch's
-    height: both sizes are (height, width)
+    refuses what fits, and takes it if the patch is turned: sizes are (height, width)
 ? How many patches lie side by side along the height, and how many along the width? Each
   of the sizes may be an int or a (height, width).
 ? Rows are H // P, columns are W // P, and N is their product. A remainder on either

@@ -11,7 +11,7 @@ right(vit_steps.unpatchify)
 rows and columns swapped: (h w) -> (w h)
 channels last in a patch: (c p1 p2) -> (p1 p2 c)
 order: (h p1) (w p2) -> (h p2) (w p1)
-    "… what is there belongs at [0, 0, 1, 0]"
+    "… the number there belongs at [0, 0, 1, 0]"
 raises: h=image_size[0] // patch_size
   -> h=int(patches.shape[1] ** 0.5), w=int(patches.shape[1] ** 0.5)
 shape: h=image_size[0] // patch_size -> h=int(patches.shape[1] ** 0.5)
