@@ -4,8 +4,8 @@ In the notebook the question is followed by the chapter's promises and its readi
 On the page these come after the picture, before the first detailed section, and so do
 the cells that prepare the picture. The words that lead to the picture are put together,
 so that they can stand beside it, and so are as many paragraphs after it as fill the
-rest of its height; a figure with the tag ``across-the-page`` stands by itself. On any other
-page the question is only set off.
+rest of its height; a figure with the tag ``across-the-page`` stands by itself. On any
+other page the question is only set off.
 """
 
 import math
