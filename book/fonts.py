@@ -164,7 +164,7 @@ ICONS_ARE_OF = (
 )
 ICONS = """
 angle-left angle-right arrow-up bars chevron-down circle-half-stroke download expand
-file file-pdf github kaggle lightbulb magnifying-glass moon rocket sun xmark
+file file-pdf github kaggle lightbulb magnifying-glass moon rocket sun
 """.split()
 CODE_OF_AN_ICON = re.compile(
     r'\.fa-([a-z0-9-]+):before(?=[^{}]*\{content:"\\([0-9a-f]+)"\})'
