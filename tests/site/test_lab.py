@@ -881,6 +881,14 @@ def test_a_bet_is_about_the_readers_digit_or_gives_it_back(fresh):
     assert "image of its own" not in card.inner_text()
 
 
+def test_a_pressed_button_shows_the_focus(fresh):
+    pressed = panel(fresh, "attention").get_by_role("button", pressed=True).first
+    ring = "button => getComputedStyle(button).outlineOffset"
+    at_rest = pressed.evaluate(ring)
+    pressed.evaluate("button => button.focus({ focusVisible: true })")
+    assert pressed.evaluate(ring) != at_rest
+
+
 BOARD = "document.querySelector('.vl-board').toDataURL()"
 
 
