@@ -4,7 +4,7 @@ The theme and the extensions bring nine sheets, half a megabyte, which a browser
 before it shows anything. Most rules are for elements that this book does not have.
 esbuild joins the sheets, and PurgeCSS drops each rule whose class, id or element occurs
 in no page and no script. The sheet of colours for code is left out whole, because
-book.css has the book's own.
+book.css has the book's own; that sheet loses its comments.
 """
 
 import re
@@ -25,6 +25,7 @@ OF_THE_THEME = re.compile(
     r'|sphinx-design)[^"]*"[^>]*>)+'
 )
 HREF = re.compile(r'href="[^"]*_static/([^"?]+)')
+COMMENT = re.compile(r"/\*[^*]*\*/")
 
 
 def joined(sheets: list[Path], site: Path) -> str:
@@ -45,6 +46,8 @@ def write_styles(app: Sphinx, exception: Exception | None) -> None:
     sheets = {name: static / name for name in HREF.findall(longest)}
     kept = [file for name, file in sheets.items() if name != COLOURS_OF_CODE]
     (static / STYLES).write_text(joined(kept, Path(app.outdir)), encoding="utf-8")
+    for sheet in static.glob("book.css"):
+        sheet.write_text(COMMENT.sub("", sheet.read_text("utf-8")), encoding="utf-8")
     for page, match in found.items():
         link = f'<link rel="stylesheet" href="{match["up"]}{STYLES}">'
         html = pages[page]
