@@ -45,7 +45,7 @@ class Check:
         hints: three sentences, each saying more than the one before.
     """
 
-    any_dtype = False
+    any_dtype = False  # whether the task promises more than float32
 
     def __init__(
         self,
