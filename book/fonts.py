@@ -320,7 +320,7 @@ def icons() -> str:
     [vendor] = Path(str(files("pydata_sphinx_theme"))).glob(f"{AWESOME}/*")
     codes = dict(CODE_OF_AN_ICON.findall((vendor / "css/all.min.css").read_text()))
     wanted = {name: codes[name] for name in ICONS}
-    rules = [f"/* {ICONS_ARE_OF} */\n"]
+    rules = [f"/*! {ICONS_ARE_OF} */\n"]
     for file in ("fa-solid-900", "fa-brands-400"):
         source = str(vendor / f"webfonts/{file}.woff2")
         face = Face(file, source, "Icons", "Regular", "font-weight: 400")

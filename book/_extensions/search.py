@@ -27,8 +27,8 @@ TEXTS = ("prose", "pictures", "code")
 MAKES_THE_INDEX = Path(__file__).with_name("search_index.mjs")
 CHAPTER = re.compile(r"notebooks/\d\d_\w+")
 EXERCISES = "notebooks/exercises/"
-AFTER_THE_CHAPTERS = (
-    *("book/intro", "book/package", "book/glossary", "book/references"),
+AFTER_THE_CHAPTERS = tuple(
+    f"book/{page}" for page in ("intro", "package", "glossary", "references")
 )
 NAME = re.compile(r"[^\W\d]\w{2,}")
 

@@ -64,7 +64,7 @@ def small_site(tmp_path):
     (static / "styles" / "theme.css.map").touch()
     (static / "pygments.css").write_text(".k { color: blue }")
     (static / "copybutton.css").write_text(".k { margin: 0 } .gone { color: red }")
-    (static / "book.css").touch()
+    (static / "book.css").write_text("/*! whose */ b { top: 0 } /* why */")
     (static / "a.js").write_text('menu.classList.add("k")')
     links = "".join(
         f'<link href="../_static/{sheet}" rel="stylesheet" />\n'
@@ -88,6 +88,8 @@ def test_a_page_gets_one_sheet_of_the_theme(small_site):
     assert html.count("<link") == 2 and 'href="../_static/theme.css"' in html
     css = (small_site / "_static" / "theme.css").read_text()
     assert css.split() == [".card{color:red}.k{margin:0}"]
+    own = (small_site / "_static" / "book.css").read_text()
+    assert own.split() == "/*! whose */ b { top: 0 }".split(), "comments stay here"
     left = [f.name for f in (small_site / "_static").rglob("*") if f.is_file()]
     assert sorted(left) == ["a.js", "book.css", "theme.css"]
 

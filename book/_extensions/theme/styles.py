@@ -4,7 +4,7 @@ The theme and the extensions bring nine sheets, half a megabyte, which a browser
 before it shows anything. Most rules are for elements that this book does not have.
 esbuild joins the sheets, and PurgeCSS drops each rule whose class, id or element occurs
 in no page and no script. The sheet of colours for code is left out whole, because
-book.css has the book's own; that sheet loses its comments.
+book.css has the book's own. The book's sheets go out without their comments.
 """
 
 import re
@@ -25,7 +25,7 @@ OF_THE_THEME = re.compile(
     r'|sphinx-design)[^"]*"[^>]*>)+'
 )
 HREF = re.compile(r'href="[^"]*_static/([^"?]+)')
-COMMENT = re.compile(r"/\*[^*]*\*/")
+COMMENT = re.compile(r"/\*[^*!][^*]*\*/")  # but a licence, /*! ... */
 
 
 def joined(sheets: list[Path], site: Path) -> str:
@@ -46,8 +46,6 @@ def write_styles(app: Sphinx, exception: Exception | None) -> None:
     sheets = {name: static / name for name in HREF.findall(longest)}
     kept = [file for name, file in sheets.items() if name != COLOURS_OF_CODE]
     (static / STYLES).write_text(joined(kept, Path(app.outdir)), encoding="utf-8")
-    for sheet in static.glob("book.css"):
-        sheet.write_text(COMMENT.sub("", sheet.read_text("utf-8")), encoding="utf-8")
     for page, match in found.items():
         link = f'<link rel="stylesheet" href="{match["up"]}{STYLES}">'
         html = pages[page]
@@ -57,6 +55,8 @@ def write_styles(app: Sphinx, exception: Exception | None) -> None:
     for sheet in sheets.values():
         sheet.unlink()
         sheet.with_name(f"{sheet.name}.map").unlink(missing_ok=True)
+    for sheet in static.rglob("*.css"):  # the book's own, and the one made here
+        sheet.write_text(COMMENT.sub("", sheet.read_text("utf-8")), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
