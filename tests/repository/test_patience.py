@@ -142,6 +142,11 @@ def test_a_cell_is_waited_for_with_patience(request):
     assert option.nbval_kernel_startup_timeout >= SECONDS
 
 
+def test_what_hangs_is_ended(request):
+    assert request.config.getini("faulthandler_timeout") >= 6 * SECONDS
+    assert request.config.getini("faulthandler_exit_on_timeout")
+
+
 @pytest.mark.skipif(not POSSIBLE, reason="no such fork here")
 def test_a_kernels_first_reply_is_waited_for_with_patience(monkeypatch):
     from tests.forked.kernels import PatientKernel

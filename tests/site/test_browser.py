@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 from tests.site.test_pages import HTML, SOURCES
-from tests.site.visit import NARROWEST, PHONE, WIDE, resize, too_wide
+from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, resize, too_wide
 
 CHAPTERS = [s for s in SOURCES if re.match(r"notebooks/\d", s)]
 EXERCISE = next(s for s in SOURCES if s.startswith("notebooks/exercises/"))
@@ -38,6 +38,15 @@ def test_page_from_a_folder_and_with_other_fonts(visits, page):
         assert too_wide(one.tab) == [0, []], f"{size['width']} pixels"
     assert one.outside(HTML.as_uri()) == []
     assert one.errors == []
+
+
+def test_no_test_gets_a_tab_whose_clock_was_stopped(browser):
+    one = Visit(browser)
+    one.begin_again()
+    one.tab.clock.install(time=0)
+    with pytest.raises(AssertionError, match="stopped this tab's clock"):
+        one.begin_again()
+    one.context.close()
 
 
 def test_theme_is_switched_and_remembered(visits, site):

@@ -92,12 +92,16 @@ def visit(visits, site, figures):
     """Return a function that opens the page of a figure; errors of its page fail."""
     opened = []
 
-    def at(name, size=WIDE, page=None, **options):
-        opened.append(visits(**options))
+    def at(name, size=WIDE, page=None, time_stands=False, **options):
+        opened.append(visits(alone=time_stands, **options))
         tab = opened[-1].tab
         resize(tab, size)
         address = f"{site}{page}.html" if page else f"{figures}{name}.html"
-        return figure_in(tab, address, name)
+        figure = figure_in(tab, address, name)
+        if time_stands:  # from here on it runs only as far as the test lets it
+            tab.clock.install(time=0)
+            tab.clock.pause_at(3600)
+        return figure
 
     yield at
     for one in opened:
@@ -146,12 +150,6 @@ def number(figure, part):
 def press(figure, name):
     """Press a button, even if it is aria-disabled and the press must have no effect."""
     figure.get_by_role("button", name=name, exact=True).click(force=True)
-
-
-def time_stands(page):
-    """Stop the page's clock; from here on it runs only as far as a test lets it."""
-    page.clock.install(time=0)
-    page.clock.pause_at(3600)
 
 
 # Every figure
@@ -521,8 +519,7 @@ WATCH_ITS_WIDTH = """bar => {
 
 
 def test_the_bill_grows_to_one_scale_before_it_is_zoomed_out(visit):
-    figure = visit("bill", alone=True)
-    time_stands(figure.page)
+    figure = visit("bill", time_stands=True)
     start = figure.locator('[data-part="start"]')
     expect(start).to_be_hidden()
     *_, before, _ = lying(figure, "start")
@@ -543,8 +540,7 @@ def test_the_bill_grows_to_one_scale_before_it_is_zoomed_out(visit):
 
 
 def test_the_labs_page_has_the_same_bill(visit):
-    figure = visit("bill", page="book/lab", alone=True)
-    time_stands(figure.page)
+    figure = visit("bill", page="book/lab", time_stands=True)
     billed(figure, "ViT-B", 224, 16)
     press(figure, "Next")
     figure.page.clock.run_for(1200)
@@ -622,8 +618,7 @@ def test_the_cat_shows_what_each_block_leaves_of_its_tokens(visit):
 
 
 def test_the_stream_is_played_from_the_start_and_dragged(visit):
-    figure = visit("residual_stream", alone=True)
-    time_stands(figure.page)
+    figure = visit("residual_stream", time_stands=True)
     press(figure, "Play")
     for block in (0, 1, 2):
         assert written(figure, "block") == after(block)
@@ -926,8 +921,7 @@ def test_a_step_writes_what_it_computes_and_back_takes_it_away(visit):
 
 
 def test_what_is_computed_arrives_one_after_the_other(visit):
-    figure = visit("one_query", alone=True)
-    time_stands(figure.page)
+    figure = visit("one_query", time_stands=True)
     press(figure, "Next")
     figure.page.clock.run_for(700)
     assert {"product"} == {"product", "score", "scaled"} & seen(figure)
@@ -961,8 +955,7 @@ def test_a_term_of_the_formula_lights_and_fills_what_it_names(visit):
 
 
 def test_play_goes_on_by_itself_until_it_is_stopped(visit):
-    figure = visit("one_query", alone=True)
-    time_stands(figure.page)
+    figure = visit("one_query", time_stands=True)
     press(figure, "Play")
     status = figure.get_by_role("status")
     for said in ("q kᵀ", "Divided"):
@@ -1009,8 +1002,7 @@ def test_the_softmax_has_the_numbers_of_its_drawing(visit):
 
 
 def test_the_softmax_moves_from_one_d_to_the_other(visit):
-    figure = visit("softmax_saturation", alone=True)
-    time_stands(figure.page)
+    figure = visit("softmax_saturation", time_stands=True)
     box = grip(figure, "chart")
     bar = figure.locator('[data-part="best-undivided"] rect')
     bar.evaluate(WATCH_ITS_WIDTH)
@@ -1084,8 +1076,7 @@ def test_the_bug_is_played(visit):
 
 
 def test_what_is_played_pauses_goes_on_and_gives_way(visit):
-    figure = visit("split_and_merge", alone=True)
-    time_stands(figure.page)
+    figure = visit("split_and_merge", time_stands=True)
     press(figure, "Play the bug")
     figure.page.clock.run_for(1900)
     assert written(figure, "verdict") == "cut"
@@ -1876,8 +1867,7 @@ def test_both_walk_as_pytorchs_do(visit, warms, key):
 def test_the_valley_is_walked_step_by_step(visit):
     from book.drawings.valley import MOST, STEPS
 
-    figure = visit("valley", alone=True)
-    time_stands(figure.page)
+    figure = visit("valley", time_stands=True)
     assert stepped(figure) == STEPS
     press(figure, "Play")
     for count in range(STEPS + 1, STEPS + 4):
@@ -2231,8 +2221,7 @@ def test_the_ring_turns_as_that_of_the_chapter(visit, bug):
 
 
 def test_a_piece_travels_and_can_be_followed(visit):
-    figure = visit("ring", alone=True)
-    time_stands(figure.page)
+    figure = visit("ring", time_stands=True)
     on_its_way = figure.locator('[data-part^="sent-"] rect:visible')
     followed = figure.get_by_role("combobox", name="piece that is followed")
     followed.select_option("Follow piece 0")
@@ -2254,8 +2243,7 @@ def test_a_piece_travels_and_can_be_followed(visit):
 def test_a_hurried_reader_misses_no_turn_of_the_ring(visit):
     from book.drawings.ring import states
 
-    figure = visit("ring", alone=True)
-    time_stands(figure.page)
+    figure = visit("ring", time_stands=True)
     press(figure, "Next")
     figure.page.clock.run_for(300)
     press(figure, "Next")
@@ -2651,8 +2639,7 @@ def test_query_and_key_are_dragged_by_mouse_and_finger(visit):
 
 
 def test_query_and_key_walk_together_to_the_last_places(visit):
-    figure = visit("rotary")
-    time_stands(figure.page)
+    figure = visit("rotary", time_stands=True)
     begin, _ = rotated(figure, (1, 1), (3, 2))
     press(figure, "Play")
     figure.page.clock.run_for(1100)

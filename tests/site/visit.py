@@ -21,6 +21,8 @@ class Visit:
         """Make the tab as good as new, but for the scripts that it has compiled."""
         self.tab.unroute_all()
         self.tab.goto("about:blank")
+        runs = "[native code]" in self.tab.evaluate("String(setTimeout)")
+        assert runs, "a test stopped this tab's clock; a tab of its own has alone=True"
         self.tab.mouse.up()
         self.tab.mouse.move(0, 0)
         resize(self.tab, WIDE)
