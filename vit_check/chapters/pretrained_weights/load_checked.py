@@ -19,16 +19,16 @@ def _tiny_model() -> VisionTransformer:
     with torch.random.fork_rng(devices=[]):
         model = VisionTransformer(_TINY).double()
     model.register_buffer("pixel_mean", torch.zeros(3, dtype=torch.float64))
-    model.register_buffer("num_batches_tracked", torch.zeros((), dtype=torch.float64))
+    model.register_module("bn", nn.BatchNorm2d(3, affine=False).double())
     return model
 
 
-def _state(generator: Generator) -> list[Tensor]:
-    state = _tiny_model().state_dict()
-    return [normal(generator, *tensor.shape) for tensor in state.values()]
+def _state(generator: Generator, dtype: torch.dtype = torch.float64) -> list[Tensor]:
+    state = _tiny_model().to(dtype).state_dict().values()
+    return [normal(generator, *tensor.shape).to(tensor.dtype) for tensor in state]
 
 
-_MISSING = ["blocks.1.norm1.bias", "cls_token", "pixel_mean", "num_batches_tracked"]
+_MISSING = ["blocks.1.norm1.bias", "cls_token", "pixel_mean", "bn.num_batches_tracked"]
 _UNEXPECTED = {"mask_token": (8,), "fc_norm.scale": (8,)}
 _SHAPED = {"head.weight": (2, 8), "norm.bias": (1,)}  # which could be broadcast
 _TURNED = {"blocks.0.mlp.fc2.weight": (12, 8)}
@@ -87,7 +87,7 @@ TABLE = """
 load_checked(model, state_dict)
   "weights that fit", [], {}, _state(generator)
   "weights that fit, in another order", [], {}, _state(generator)
-  "weights that fit, in float32", [], {}, [w.float() for w in _state(generator)]
+  "weights that fit, in float32", [], {}, _state(generator, torch.float32)
   "weights with faults of all three kinds", _MISSING, _UNEXPECTED | _SHAPED,
     _state(generator)
   "weights in which three are missing", _MISSING, {}, _state(generator)

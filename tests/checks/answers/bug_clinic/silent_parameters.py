@@ -1,8 +1,6 @@
-import copy
-
 import torch
 
-from tests.checks.answers import wrong_edits
+from tests.checks.answers import right_edits, wrong_edits
 
 
 @wrong_edits("""
@@ -15,6 +13,15 @@ the others: is None or not -> is not None and
 sum of the gradient: not p.grad.any() -> p.grad.sum() == 0
 value: not p.grad.any() -> p.grad.abs().max() < 1e-2
 tensors: return [name for -> return [p for
+value: logits = model(images) -> n = torch.arange(len(images)); logits = model(images)
+  logits @ torch.randn(logits.shape[1]) -> logits.log_softmax(1)[n, n % 4]
+""")
+@right_edits("""
+in a copy: model.zero_grad()
+  -> import copy; model = copy.deepcopy(model); model.zero_grad()
+of one label: logits @ torch.randn(logits.shape[1]) -> logits.log_softmax(1)[:, 0]
+as a set: return [name -> return {name
+  p.grad.any()] -> p.grad.any()}
 """)
 def with_a_random_pull(model, images):
     model.zero_grad()
@@ -39,16 +46,3 @@ def with_autograd(model, images):
         for name, gradient in zip(names, gradients, strict=True)
         if gradient is None or gradient.abs().max() == 0
     )
-
-
-def in_a_copy(model, images):
-    model = copy.deepcopy(model)
-    for parameter in model.parameters():
-        parameter.grad = None
-    labels = torch.arange(len(images))
-    torch.nn.functional.cross_entropy(model(images), labels).backward()
-    silent = set()
-    for name, parameter in model.named_parameters():
-        if parameter.grad is None or torch.count_nonzero(parameter.grad) == 0:
-            silent.add(name)
-    return silent
