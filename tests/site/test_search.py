@@ -305,11 +305,17 @@ FOUND = {  # a question, and the section that should come first
     "lr scheduler": "08_training#warm-up-and-a-cosine",
     "checkpointing": "11_speed#by-hand-activation-checkpointing",
     "gradent clipping": "08_training#clipping",
+    "nn.Conv2d(3, 768, 16, 16)": (
+        "02_patch_embedding#the-same-layer-written-as-a-convolution"
+    ),
+    "softmax(dim=-1)": "00_before_you_start#softmax-from-scores-to-shares",
+    "DINOv2": "book/map_of_papers#without-labels",
     "vit paper": "book/map_of_papers#a-map-of-papers",
     "references": "book/references#references",
     "layer normalization": "06_encoder_block#by-hand-layernorm",
 }
 AMONG_THREE = {  # questions with several good answers in the book
+    "x.transpose(-2, -1)": "05_multi_head_attention#the-merge-without-the-transpose",
     "patch size 32": "02_patch_embedding#one-matrix-for-all-patches",
     "batch_first": "14_bug_clinic#by-hand-on-which-inputs-does-an-output-depend",
     "learning rate": (
@@ -686,6 +692,15 @@ def test_sixty_questions_are_asked_in_the_words_of_threads():
 @pytest.mark.parametrize(("question", "section"), [*asked_in_threads()])
 def test_a_symptom_is_found_by_the_askers_words(search_page, question, section):
     assert section in found(search_page, question)[:3]
+
+
+def test_a_symptom_is_marked_in_the_askers_words(visits):
+    address = (HTML / "search.html").as_uri()
+    one = opened(visits(), f"{address}?q=my+model+does+not+learn")
+    group = one.tab.locator(".search-group").first
+    expect(group.locator(".search-title").first).to_contain_text("stays at ln K")
+    words = one.tab.locator(".search-groups mark").all_inner_texts()
+    assert words and all(re.search("model|learn", word.lower()) for word in words)
 
 
 def test_definitions_and_exercises_follow_the_chapter(search_page):

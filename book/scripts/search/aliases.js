@@ -25,22 +25,6 @@ export const CALLED_HERE = [
   [/\b(photos?|pictures)\b/i, "photographs"],
   [/\beinsum\b/i, "einops"],
   [/\bmulti[- ]?gpu\b/i, "DDP"],
-  [/\b(not|n['’]t) (learn|train|converge)\b/i, "loss stays at ln K"],
-  [
-    /\b(val\w*|test) (accuracy|acc)\b.*(\bnot|n['’]t|\bstops?)\b.*\b(improv|increas|ris(e|ing)|chang)\w*.*/i,
-    "validation accuracy far below training accuracy",
-  ],
-  [
-    /\b(loss|accuracy)\b.*(\bnot|n['’]t)\b.*\b(go|get|fall|drop|improv|decreas|increas|ris(e|ing)|chang)\w*.*/i,
-    "loss stays at ln K",
-  ],
-  [/\baccuracy\b.*\b(stuck|stays?)\b.*\b(10\b|chance).*/i, "loss stays at ln K"],
-  [/\bpredict\w* .*\bsame (class|label|digit)\b.*/i, "predicts one class for every image"],
-  [
-    /\bval(idation)? loss\b.*\b(higher|above|larger|greater|ris(es|ing)|increas\w*|goes up|going up)\b.*/i,
-    "validation accuracy far below training accuracy",
-  ],
-  [/\bhow many (heads|blocks|layers)\b/i, "depth width and heads for my images"],
   [/\b(load|use) (timm|torchvision|hugging ?face)('s)? (weights|models?)\b/i, "load weights"],
   [/\b(learning rate |lr )?schedulers?\b/i, "warm-up cosine"],
   [/\boverfit\w*\b.*\b(data ?sets?|data|images)\b/i, "overfitting"],
@@ -103,6 +87,8 @@ export const TOLD_AT = [
   [/^((gradient|activation) )?checkpointing$/i, "notebooks/11_speed.html#by-hand-activation-checkpointing"],
   [/^regulari[sz]ation$/i, "notebooks/08_training.html#the-ingredients-one-by-one"],
   [/^((the )?(original |vit )?papers?|an image is worth\b.*)$/i, "book/map_of_papers.html#a-map-of-papers"],
+  [/^(nn\.)?conv2d\b/i, "notebooks/02_patch_embedding.html#the-same-layer-written-as-a-convolution"],
+  [/^dino([ -]?v?\d)?$/i, "book/map_of_papers.html#without-labels"],
   [/^(references|bibliography)$/i, "book/references.html#references"],
   [/\bhave the same dtype\b/i, "notebooks/11_speed.html#by-hand-bfloat16-and-autocast"],
   [
@@ -116,6 +102,22 @@ export const TOLD_AT = [
     /\bexpected scalar type\b|\bcast to the desired output type\b/i,
     "notebooks/11_speed.html#by-hand-bfloat16-and-autocast",
   ],
+  [/\b(not|n['’]t) (learn|train|converge)\b/i, `${SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes`],
+  [
+    /\b(val\w*|test) (accuracy|acc)\b.*(\bnot|n['’]t|\bstops?)\b.*\b(improv|increas|ris(e|ing)|chang)\w*/i,
+    `${SYMPTOMS}#validation-accuracy-far-below-training-accuracy`,
+  ],
+  [
+    /\b(loss|accuracy)\b.*(\bnot|n['’]t)\b.*\b(go|get|fall|drop|improv|decreas|increas|ris(e|ing)|chang)\w*/i,
+    `${SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes`,
+  ],
+  [/\baccuracy\b.*\b(stuck|stays?)\b.*\b(10\b|chance)/i, `${SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes`],
+  [/\bpredict\w* .*\bsame (class|label|digit)\b/i, `${SYMPTOMS}#the-model-predicts-one-class-for-every-image`],
+  [
+    /\bval(idation)? loss\b.*\b(higher|above|larger|greater|ris(es|ing)|increas\w*|goes up|going up)\b/i,
+    `${SYMPTOMS}#validation-accuracy-far-below-training-accuracy`,
+  ],
+  [/\bhow many (heads|blocks|layers)\b/i, `${SYMPTOMS}#which-patch-size-depth-width-and-heads-for-my-images`],
   [
     /^(self[- ]?)?attention( mechanism)?$/i,
     "notebooks/04_scaled_dot_product_attention.html#scaled-dot-product-attention",

@@ -48,10 +48,18 @@ function partsOf(term) {
 /** Returns the last message of a pasted error; undefined for any other text. @param {string} text */
 export const messageIn = (text) => text.match(/.*\b\w*(?:Error|Exception): (.+)/s)?.[1];
 
-/** Returns what a pasted text asks: of an error, its last message without shapes and numbers. @param {string} text */
+/**
+ * Returns what a pasted text asks: of an error, its last message without shapes and numbers; of a call in code, its
+ * name, without whose method it is and without numbers.
+ * @param {string} text
+ */
 function askedBy(text) {
   const message = messageIn(text);
-  return message?.replace(/torch\.Size|\[[\d, -]*\]|\b\d+(\s*[x×]\s*\d+)*\b/g, " ").replace(/^'(.*)'$/, "$1") ?? text;
+  if (message)
+    return message.replace(/torch\.Size|\[[\d, -]*\]|\b\d+(\s*[x×]\s*\d+)*\b/g, " ").replace(/^'(.*)'$/, "$1");
+  const called = (/** @type {string} */ _, /** @type {string} */ name, /** @type {string} */ given) =>
+    `${name} ${given.replace(/\b\d+\b/g, " ")}`;
+  return text.replace(/(?:\b[a-z]\.)?\b(\w[\w.]*)\(([^()]*)\)/g, called);
 }
 
 /** Returns a question with the book's own term for what readers call otherwise. @param {string} question */
