@@ -611,10 +611,14 @@ def test_the_stage_uses_the_room_of_a_screen(stage):
             "#your-own-photograph",
         )
     )
-    assert board["width"] >= 480 and a_map["width"] >= 44
+    assert board["width"] >= 480 and a_map["width"] >= 42
     end = stage_box["y"] + stage_box["height"]
     assert end <= WIDE["height"], "all of it is on one screen"
     assert text["y"] - end < 80, "and the text begins below it"
+    stage.get_by_role("switch", name="block 4").click()
+    settled(stage)
+    views = stage.locator(".vp-makings").bounding_box()
+    assert views["y"] + views["height"] <= WIDE["height"], "also with those of before"
 
 
 SIZES = [({"width": 768, "height": 1024}, 140), ({"width": 844, "height": 390}, 110)]
