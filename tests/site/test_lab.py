@@ -953,7 +953,7 @@ def test_patches_vote_when_they_are_asked_to(fresh):
     expect(words).to_contain_text("The second model says 5")
     assert [url.split("/")[-1] for url in asked] == ["averaging.js"]  # not earlier
     # "even patches of the background": most of the 48 beside the digit agree
-    assert int(re.search(r"(\d+) vote for 5", words.inner_text())[1]) > 50
+    assert int(re.search(r"(\d+) of 64 patches", words.inner_text())[1]) > 50
     voted = fresh.evaluate(BOARD)
     assert voted != plain
     assert state_in(fresh) == "#votes=1"
@@ -1230,14 +1230,20 @@ def test_drawing_is_on_the_image_and_leaves_maps_and_answer_in_sight(fresh):
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_an_empty_pad_has_its_own_answer_and_the_digit_comes_back(fresh, size):
+def test_an_empty_pad_asks_for_strokes_and_the_digit_comes_back(fresh, size):
     resize(fresh, size)
     look = panel(fresh, "attention")
     verdict = look.locator(".vl-verdict")
     expect(verdict).to_have_text("✓ Right: it is a 5.")
     opened_pad(fresh)
     expect(verdict).to_have_text("")
-    shown_equals_pytorchs(fresh)
+    answer, shares = look.locator(".vl-answer"), look.locator(".vl-mass, .vl-value")
+    expect(answer).to_have_text("Draw a digit, and the model says what it sees.")
+    assert "".join(shares.all_inner_texts()).strip() == "", "no answer to nothing"
+    lengths = "bars => bars.map(({ style }) => style.transform)"
+    bars = look.locator(".vl-bars .vl-bar").evaluate_all(lengths)
+    assert set(bars) == {"scaleX(0)"}
+    expect(look.locator(".vl-maps caption")).not_to_contain_text("box")
     assert not fresh.evaluate("vitLab.source.scene.digit.some(ink => ink)")
     expect(look.locator(".vl-looks")).to_be_visible(visible=size is PHONE)
     look.get_by_role("button", name="Done").click()
@@ -1246,6 +1252,7 @@ def test_an_empty_pad_has_its_own_answer_and_the_digit_comes_back(fresh, size):
     look.get_by_role("button", name="Wipe").click()
     look.get_by_role("button", name="Done").click()
     assert verdict.inner_text() == "", "a wiped box stays empty"
+    expect(answer).to_contain_text("It says")  # as the bet on the empty box has it
 
 
 def test_no_strip_of_the_page_shows_above_the_board_that_stays(fresh):
@@ -1385,13 +1392,13 @@ def test_a_line_to_a_patch_hides_little(fresh):
 
 def test_votes_that_differ_are_offered(fresh):
     look = panel(fresh, "attention")
-    offer = look.get_by_role("button", name="A scene where they differ")
+    offer = look.get_by_role("button", name="Where they differ")
     assert not offer.is_visible()
     look.get_by_label("votes").check()
     offer.click()
     words = look.locator(".vl-looks")
     expect(words).to_contain_text("The second model says 4")
-    agree = int(re.search(r"(\d+) vote for 4", words.inner_text())[1])
+    agree = int(re.search(r"(\d+) of 64 patches", words.inner_text())[1])
     assert 30 <= agree <= 36, "the text says that almost half differ"
     assert not offer.is_visible()
     expect(look.get_by_label("votes")).to_be_focused()
@@ -1403,6 +1410,27 @@ def test_votes_that_differ_are_offered(fresh):
     assert "almost half of the patches take for a 9" in (
         (ROOT / "book" / "lab.md").read_text(encoding="utf-8")
     )
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1280, 800), (1440, 900)])
+def test_votes_move_nothing_below_them(fresh, size):
+    resize(fresh, {"width": size[0], "height": size[1]})
+    look = panel(fresh, "attention")
+    tools = look.locator(".vl-toolbar")
+    before = tools.bounding_box()
+    look.get_by_label("votes").check()
+    expect(look.locator(".vl-looks")).to_contain_text("The second model says")
+    assert tools.bounding_box() == before
+
+
+def test_all_text_below_the_stage_has_one_left_edge(fresh):
+    resize(fresh, WIDE)
+    texts = fresh.locator(".vl-below, .bd-article h2:visible, .bd-article h2 + p")
+    edges = texts.evaluate_all(
+        """all => all.filter(one => !one.closest(".vl-panel:not(.vl-below)"))
+            .map(one => Math.round(one.getBoundingClientRect().left))"""
+    )
+    assert len(edges) > 5 and len(set(edges)) == 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -1622,6 +1650,7 @@ def test_walk_goes_through_every_step(page):
         assert numbers.count(",") == letters.count(",")
         here = walk.locator("[aria-current=step]")
         assert here.get_attribute("aria-label") == titles[-1]
+        assert walk.locator(".vl-passed:visible").count() == len(titles) - 1
     walk.get_by_role("button", name="Next").focus()
     page.keyboard.press("Enter")  # at the end Next does nothing and keeps the focus
     assert page.evaluate("document.activeElement.textContent") == "Next"

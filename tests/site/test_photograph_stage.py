@@ -540,6 +540,105 @@ def test_a_finger_asks_and_hides(visits, site):
     assert tab.evaluate(action) == "none", "the brush paints"
 
 
+NAMES = ("dahlia", "rocket", "coffee")
+
+
+def test_what_is_shown_is_of_the_photograph_that_was_pressed_last(stage):
+    """Also while the model still looks at others; nobody waits for those any more."""
+    pressed = stage.locator(".vp-pictures [aria-pressed=true]")
+    pixels = "document.querySelector('.vp-board').toDataURL()"
+    of_the_cat = stage.evaluate(pixels)
+    stage.evaluate(HOLD)
+    for name in NAMES:
+        stage.get_by_role("button", name=name).click()
+        expect(pressed).to_have_attribute("aria-label", name)
+        expect(stage.locator(".vp-looks")).to_have_text(
+            f"The model is looking at the {name} …"
+        )
+        assert stage.locator(".vp-small:visible").count() == 0, "the cat’s"
+        assert stage.locator(".vp-maps canvas:visible").count() == 0, "the cat’s"
+    assert stage.evaluate(pixels) != of_the_cat
+    stage.evaluate(
+        """() => {
+          vitLab.shown = new Set();
+          const sees = () => {
+            const words = document.querySelector(".vp-looks").textContent;
+            vitLab.shown.add(words.replace(/looks? .*/, ""));
+          };
+          new MutationObserver(sees).observe(document.querySelector(".vp-looks"),
+            { characterData: true, subtree: true, childList: true });
+        }"""
+    )
+    stage.evaluate(LET_GO)
+    settled(stage)
+    expect(stage.locator(".vp-small:visible")).to_have_count(4)
+    assert len(looks(stage)) == 3, "the cat, the dahlia and the coffee"
+    assert stage.evaluate("vitLab.shown.size") == 1, "the dahlia was never shown"
+    assert "photo=coffee" in stage.url
+
+
+def test_on_a_phone_the_brush_stands_at_the_photograph(visits, site):
+    options = {"has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
+    tab = visits(alone=True, **options).tab
+    resize(tab, PHONE)
+    open_stage(tab, site)
+    load(tab)
+    square, hide = tab.locator(".vp-square"), tab.get_by_label("hide patches")
+    hide.scroll_into_view_if_needed()
+    tab.mouse.wheel(0, 300)
+    expect(square).not_to_be_in_viewport(ratio=1)
+    hide.tap()
+    expect(square).to_be_in_viewport(ratio=1)
+    said = tab.locator(".vp-taken")
+    expect(said).to_contain_text("Paint over the photograph")
+    expect(hide).to_be_in_viewport()
+    box = square.bounding_box()
+    tab.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(said).to_contain_text("one patch hidden")
+    tab.get_by_role("button", name="Show all", exact=True).tap()
+    hide.tap()
+    expect(said).to_contain_text("Nothing is changed")
+
+
+def test_the_stage_uses_the_room_of_a_screen(stage):
+    resize(stage, WIDE)
+    board, a_map, stage_box, text = (
+        stage.locator(part).first.bounding_box()
+        for part in (
+            ".vp-board",
+            ".vp-maps canvas",
+            ".vp-stage",
+            "#your-own-photograph",
+        )
+    )
+    assert board["width"] >= 480 and a_map["width"] >= 42
+    end = stage_box["y"] + stage_box["height"]
+    assert end <= WIDE["height"], "all of it is on one screen"
+    assert text["y"] - end < 80, "and the text begins below it"
+    stage.get_by_role("switch", name="block 4").click()
+    settled(stage)
+    views = stage.locator(".vp-makings").bounding_box()
+    assert views["y"] + views["height"] <= WIDE["height"], "also with those of before"
+
+
+SIZES = [({"width": 768, "height": 1024}, 140), ({"width": 844, "height": 390}, 110)]
+
+
+@pytest.mark.parametrize(("size", "high"), SIZES, ids=["tablet", "on its side"])
+def test_a_bet_goes_across(visits, site, size, high):
+    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    resize(tab, size)
+    tab.goto(site + PAGE)
+    tab.locator("#board [data-state=open]").wait_for()
+    card = tab.locator(".vl-challenge:visible")
+    assert card.bounding_box()["height"] <= high
+    open_stage(tab, site)
+    load(tab)
+    words = card.locator(".vl-challenge-words").bounding_box()
+    assert words["width"] > 0.8 * size["width"]
+    assert card.bounding_box()["height"] <= high
+
+
 SETTINGS = ("upside down", "one colour scale for all pictures")
 
 

@@ -69,6 +69,15 @@ export function answerBars(classes) {
   const element = html`<ol class="vl-bars">${rows.map(({ row }) => row)}</ol>`;
   return {
     element,
+    /** Shows no answer: empty bars without numbers. */
+    clear() {
+      for (const { bar, mark, value, row } of rows) {
+        bar.show(0);
+        write(value, "");
+        write(mark, "");
+        row.classList.remove("vl-best", "vl-wrong");
+      }
+    },
     /** @type {(answer: Answer, truth: number | null, before: Answer | null, options?: { glide?: boolean }) => void} */
     show(answer, truth, before, { glide = true } = {}) {
       element.classList.toggle("vl-gliding", glide);
@@ -85,12 +94,21 @@ export function answerBars(classes) {
   };
 }
 
+const ASK = "Draw a digit, and the model says what it sees.";
+
 /** Makes the answer in large letters, and the verdict below it. */
 export function makeVerdict() {
   const said = el("p", { class: "vl-answer" });
   const judged = el("p", { class: "vl-verdict" });
   return {
     element: el("div", {}, said, judged),
+    /** Asks for strokes, in place of an answer. */
+    ask() {
+      write(said, ASK);
+      write(judged, "");
+      said.classList.remove("vl-wrong");
+      return ASK;
+    },
     /** @type {(answer: Answer, truth: number | null) => string} */
     show(answer, truth) {
       const { best, sure, level, probabilities } = answer;

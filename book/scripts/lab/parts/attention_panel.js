@@ -38,6 +38,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
   /** @type {{ head: string | null, token: number | null }} */
   const pointed = { head: null, token: null }; // under the pointer or focused
   const run = runs(source);
+  let waited = false; // whether the pad's empty box was shown last
   /** @type {Awaited<ReturnType<typeof voting>> | null} */
   let voters = null; // the model whose patches vote, once it is loaded
 
@@ -114,7 +115,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     maps.focus(one); // the button has gone
   }));
 
-  const split = button("A scene where they differ", () => {
+  const split = button("Where they differ", () => {
     source.set(SPLIT);
     showVotes.focus({ preventScroll: true }); // the button goes
   }, { class: "vl-beside", hidden: true });
@@ -176,12 +177,12 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     if (run.isOf(now)) return refresh();
     if (run.compute(now)) toast.clear();
     const words = refresh();
-    announcer.say([run.change || words, source.where()].join(" "));
+    announcer.say(source.waits ? words : [run.change || words, source.where()].join(" "));
   }
 
   /** Returns the patches' votes, computed once for each image; null while a map is shown. @type {() => Votes | null} */
   function votes() {
-    if (!switches.votes || pointed.head || switches.head) return null;
+    if (!switches.votes || source.waits || pointed.head || switches.head) return null;
     return (run.votes ??= voters?.run(source.image()) ?? null);
   }
 
@@ -207,7 +208,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     if (isOff(map) && !isHead(map)) return `${capital(mapName(map))}: all its heads are off.`;
     const shares = mapOf(map);
     const [within, most] = [inBox(shares), Math.max(...shares)].map(percent);
-    return `${capital(mapName(map))}: ${within} inside the box, ${most} on one patch.`;
+    return `${capital(mapName(map))}: ${source.waits ? "" : `${within} inside the box, `}${most} on one patch.`;
   }
 
   /** Returns the lines of text below a saved picture. @type {(answer: Answer) => string[]} */
@@ -229,11 +230,15 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     looks.classList.toggle("vl-hint", !head() && !votes());
     maps.paint({
       mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), isOff, said: run.said, truth: source.label,
-      title: `Where ${tokenName(token())} looks${switches.shuffled ? ", as in the image" : ""} (% in the box)`,
+      title: `Where ${tokenName(token())} looks${switches.shuffled ? ", as in the image" : ""}` +
+        (source.waits ? "" : " (% in the box)"),
+      waits: source.waits,
     });
-    const said = verdict.show(run.answer, source.label);
-    bars.show(run.answer, source.label, run.before, { glide: !run.dragged });
-    write(changed, run.change);
+    const said = source.waits ? verdict.ask() : verdict.show(run.answer, source.label);
+    if (source.waits) bars.clear();
+    else bars.show(run.answer, source.label, run.before, { glide: !run.dragged });
+    write(changed, source.waits ? "" : run.change);
+    waited = source.waits;
     accuracy.show(switches);
     shuffled.checked = switches.shuffled;
     weights.value = ofWeights.wanted;
@@ -293,7 +298,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     ? addressKeeper({ state, show: showState, tell: toast.say, form: digitForm, stage: "digits" })
     : null;
   source.onChange(whenSeen(element, () => {
-    if (!run.isOf(state())) update();
+    if (!run.isOf(state()) || waited !== source.waits) update();
   }));
   await pause(); // three short tasks keep the page responsive
   run.compute(state());

@@ -18,6 +18,8 @@ const EDGE = 1 / 16; // share of the side at which the arrow keys stop
 const START = { row: 1 / 4, column: 1 / 2, down: false }; // the pen at the start
 const ZOOM = 250; // milliseconds in which the box becomes as large as the image
 const EMPTY = new Float64Array(64);
+/** @type {(drawn: Float64Array | null) => boolean} */
+const isBlank = (drawn) => drawn !== null && drawn.every((ink) => ink === 0);
 
 /**
  * Makes the pad on a board: {isOpen, open(isOpen)}. opener: the button that opens it, and gets the focus back when
@@ -127,13 +129,13 @@ export function drawingPad(source, board, { opener, opened }) {
         element.hidden = false;
         element.scrollIntoView({ block: "nearest" });
         sheet.focus({ preventScroll: true });
-        if (!source.state.drawn) source.set({ drawn: EMPTY }); // the answer is that to the empty box
-        else show();
+        source.set({ drawn: source.state.drawn ?? EMPTY });
         zoom(true);
         document.addEventListener("pointerdown", outside, true);
       } else {
         document.removeEventListener("pointerdown", outside, true);
-        if (!isTouched && source.state.drawn === EMPTY) source.set({ drawn: null });
+        source.wait(false);
+        source.set(!isTouched && source.state.drawn === EMPTY ? { drawn: null } : {});
         zoom(false).onfinish = () => { element.hidden = !pad.isOpen; };
       }
     },
@@ -190,6 +192,7 @@ export function drawingPad(source, board, { opener, opened }) {
   source.onChange(() => {
     if (!pad.isOpen) return;
     if (!source.state.drawn || source.state.drawn === EMPTY) clear();
+    source.wait(isBlank(source.state.drawn));
     show();
   });
   return pad;

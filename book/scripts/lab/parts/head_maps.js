@@ -49,19 +49,20 @@ export function headMaps({ withRollout, ...hands }) {
   /**
    * shown: the map on the board. mapOf(name): returns the shares of the patches. inBox(shares): returns their sum
    * inside the true box. isOff(name): whether a head, or each head of a mean, is off. said: each block's answer.
+   * waits: whether the box is to be drawn in, so that there are no answers and no shares yet.
    * @param {{
    *   mapOf(name: string): Numbers, inBox(shares: Numbers): number, box: Box, chosen: string | null,
    *   shown: string | null,
-   *   isOff(name: string): boolean, title: string, said: Answer[], truth: number | null,
+   *   isOff(name: string): boolean, title: string, said: Answer[], truth: number | null, waits: boolean,
    * }} seen
    */
-  function paint({ mapOf, inBox, box, chosen, shown, isOff, title, said, truth }) {
+  function paint({ mapOf, inBox, box, chosen, shown, isOff, title, said, truth, waits }) {
     write(caption, title);
     answers.forEach(({ digit, sure }, block) => {
       const answer = said[block];
-      write(digit, answer.level ? "–" : String(answer.best));
-      write(sure, percent(answer.sure));
-      digit.classList.toggle("vl-wrong", isWrong(answer, truth));
+      write(digit, waits || answer.level ? "–" : String(answer.best));
+      write(sure, waits ? "" : percent(answer.sure));
+      digit.classList.toggle("vl-wrong", !waits && isWrong(answer, truth));
     });
     const moved = `translate(${(100 * box.left) / DIGIT}%, ${(100 * box.top) / DIGIT}%)`;
     if (moved !== boxAt) for (const { frame } of cells) frame.style.transform = moved;
@@ -69,14 +70,14 @@ export function headMaps({ withRollout, ...hands }) {
     for (const cell of cells) {
       const { name, share, mass } = cell;
       const shares = mapOf(name);
-      const inside = percent(inBox(shares));
-      const label = `${mapName(name)}: ${inside} inside the box`;
+      const inside = waits ? "" : percent(inBox(shares));
+      const label = mapName(name) + (waits ? "" : `: ${inside} inside the box`);
       const off = isOff(name);
       paintMap(cell, shares, gridSize, { isOff: off, shown, chosen, label });
       write(mass, off ? "off" : inside);
       if (!isHead(name)) continue;
       attribute(share, "aria-checked", !off);
-      attribute(share, "aria-label", `${mapName(name)}, ${mass.textContent}`);
+      attribute(share, "aria-label", `${mapName(name)}${waits && !off ? "" : `, ${mass.textContent}`}`);
       attribute(share, "title", off ? "Switch this head on" : "Switch this head off");
     }
   }

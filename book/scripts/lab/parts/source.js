@@ -22,6 +22,7 @@ export function createSource() {
   const state = { ...START };
   /** @type {Scene} */
   let scene;
+  let waits = false;
   /** @type {Float64Array | null} */
   let image = null; // composed when it is first needed
 
@@ -71,6 +72,14 @@ export function createSource() {
       Object.assign(state, change);
       arrange();
       for (const listener of listeners) listener();
+    },
+    /** Whether a pad without strokes is open; then no answer is shown. */
+    get waits() {
+      return waits;
+    },
+    /** @type {(isWaiting: boolean) => void} */
+    wait(isWaiting) {
+      waits = isWaiting;
     },
     get state() {
       return { ...state };

@@ -216,6 +216,7 @@ export function makeSpine({ whole, depth, pick, open }) {
     for (const [name, press] of nodes) {
       press.hidden = !names.has(name);
       press.tabIndex = name === stop ? 0 : -1;
+      press.classList.toggle("vl-passed", order.indexOf(name) < order.indexOf(stop));
       if (name === stop) press.setAttribute("aria-current", "step");
       else press.removeAttribute("aria-current");
       const full = names.get(name);

@@ -64,7 +64,7 @@ export function votesInWords({ patches, answer }, token) {
   }
   const agree = patches.filter(({ best }) => best === answer.best).length;
   return (
-    `The second model says ${answer.best}, with ${percent(answer.sure)}. Of its ${patches.length} patches, ${agree} ` +
-    `vote for ${answer.best} (yellow); the brighter, the surer.`
+    `The second model says ${answer.best}, with ${percent(answer.sure)}. ${agree} of ${patches.length} patches ` +
+    "(yellow) agree."
   );
 }

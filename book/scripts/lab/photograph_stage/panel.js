@@ -32,9 +32,11 @@ import { PHOTOS, VIEWS, changesInWords, headName, isUntouched, lookOptions, phot
 
 /** @import { Attributes } from "../../shared/elements.js" */
 /** @import { Directions, Facts, Look, Looker, Match, Numbers } from "../parts/types.d.ts" */
-/** @import { PhotographState, SeenElsewhere, SeenPhotograph, ShownPhotograph } from "../parts/types.d.ts" */
+/** @import { Picture, PhotographState, SeenElsewhere, SeenPhotograph, ShownPhotograph } from "../parts/types.d.ts" */
 /** @import { SmallPicture, View, Views } from "../parts/types.d.ts" */
 
+const HEADER = 48; // pixels, which stays above the page
+const PAINT = "Paint over the photograph: the model does not see the patches that you hide.";
 const NO_PATCH = "The class token is no patch. Press a patch, and its token is compared with all others.";
 
 /**
@@ -56,6 +58,8 @@ export async function photographStage(model, { photos, common, chosen }) {
   let seen = null; // {now, before, picture} of the last look, and the state that it was of
   /** @type {SeenElsewhere | null} */
   let other = null; // the same of the other photograph
+  /** @type {Picture | null} */
+  let next = null; // another picture than that of the last look, until the model has looked at it
   /** @type {Directions | null} */
   let scale = null; // the directions of the shown picture's untouched tokens
 
@@ -173,6 +177,7 @@ export async function photographStage(model, { photos, common, chosen }) {
     };
   }
 
+  const photoInWords = () => (state.photo === "own" ? "your picture" : `the ${PHOTOS[state.photo]}`);
   /** @type {(patch: number) => string} */
   const placeInWords = (patch) => inWords(placeAt(patch, grid));
 
@@ -196,10 +201,11 @@ export async function photographStage(model, { photos, common, chosen }) {
   /** Returns what lies on the large photograph. @type {() => ShownPhotograph} */
   function boardShows() {
     const shown = {
-      picture: looked().picture.shown(looked().state.turned),
+      picture: next?.shown(state.turned) ?? looked().picture.shown(looked().state.turned),
       hidden: new Set(state.hidden),
       asks: asks(),
     };
+    if (next) return shown;
     const map = head();
     if (map) return { ...shown, light: lightOf(mapOf(map).map(Math.sqrt)) };
     if (view() === "directions") return { ...shown, ...directionsOf(looked().now) };
@@ -214,6 +220,7 @@ export async function photographStage(model, { photos, common, chosen }) {
 
   /** @type {(shownViews?: Views) => string} */
   function looksInWords(shownViews = views()) {
+    if (next) return `The model is looking at ${photoInWords()} …`;
     const shown = head();
     if (shown && isOff(shown)) return `${capital(headName(shown))} is switched off: what it sees goes nowhere.`;
     if (shown) {
@@ -288,10 +295,19 @@ export async function photographStage(model, { photos, common, chosen }) {
     grid,
     choose: chooseView,
     back: () => {
-      board.element.scrollIntoView({ block: "center" });
+      toBoard();
       board.focus();
     },
   });
+
+  /** Brings the photograph into sight, if it is not there. */
+  function toBoard() {
+    const { top, bottom } = board.element.getBoundingClientRect();
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (top < HEADER || bottom > innerHeight)
+      board.element.scrollIntoView({ block: "center", behavior: calm ? "instant" : "smooth" });
+  }
+
   const elsewhere = otherPhotograph({ grid, choose: (name) => {
     state.other = name;
     other = null;
@@ -302,10 +318,13 @@ export async function photographStage(model, { photos, common, chosen }) {
   const turned = el("input", { type: "checkbox", onchange: () => change({ turned: turned.checked }) });
   const hiding = el("input", { type: "checkbox", onchange: () => {
     board.paint();
+    paintControls();
+    if (hiding.checked) {
+      element.classList.add("vp-brushed"); // on a phone the brush now stands at the photograph, and stays there
+      toBoard();
+    }
     announcer.say(
-      hiding.checked
-        ? "Paint over patches to hide them. On the keyboard, the space bar hides the patch that asks."
-        : "Patches ask again.",
+      hiding.checked ? `${PAINT} On the keyboard, the space bar hides the patch that asks.` : "Patches ask again.",
     );
   } });
   const showAll = button("Show all", () => change({ hidden: [] }));
@@ -394,9 +413,11 @@ export async function photographStage(model, { photos, common, chosen }) {
   async function update({ quietly = false } = {}) {
     paintControls();
     element.classList.add("vp-working");
+    const looking = session.look({ ...state });
+    showNext(state.photo);
     let found;
     try {
-      found = await session.look({ ...state });
+      found = await looking;
     } catch (error) {
       element.classList.remove("vp-working");
       toast.say(`The model could not look at it: ${/** @type {Error} */ (error).message}.`);
@@ -405,6 +426,7 @@ export async function photographStage(model, { photos, common, chosen }) {
     if (!found) return false;
     element.classList.remove("vp-working");
     const isNew = seen?.before !== found.before;
+    next = null;
     seen = { ...found, state: { ...state } };
     made.clear();
     if (isNew) scale = directions([Float32Array.from(untouchedTokens())]);
@@ -416,6 +438,15 @@ export async function photographStage(model, { photos, common, chosen }) {
     }
     lookElsewhere();
     return true;
+  }
+
+  /** Shows the chosen picture at once, without what the model made of the last one. @param {string} photo */
+  async function showNext(photo) {
+    const picture = await album.get(photo).catch(() => null);
+    const wanted = picture === seen?.picture ? null : picture;
+    if (!seen || state.photo !== photo || next === wanted) return;
+    next = wanted;
+    refresh();
   }
 
   const untouchedTokens = () => looked().before.tokens(blocks);
@@ -462,7 +493,9 @@ export async function photographStage(model, { photos, common, chosen }) {
       taken,
       changes
         ? `Changed: ${changes}. The small pictures of before are those of the whole model.`
-        : "Nothing is changed. Switch something off, and what was before stays beside it.",
+        : hiding.checked
+          ? PAINT
+          : "Nothing is changed. Switch something off, and what was before stays beside it.",
     );
     keeper.write();
   }
@@ -482,6 +515,11 @@ export async function photographStage(model, { photos, common, chosen }) {
   function paintAll() {
     paintControls();
     board.paint();
+    element.classList.toggle("vp-next", next !== null);
+    if (next) {
+      looks.classList.remove("vp-said-beside");
+      return write(looks, looksInWords());
+    }
     maps.paint({
       mapOf,
       isOff,
@@ -574,9 +612,9 @@ export async function photographStage(model, { photos, common, chosen }) {
         <div class="vp-left">${board.element}${looks}</div>
         ${settings}
         <div class="vp-right">${small.element}${elsewhere.element}</div>
-        <div class="vp-heads">${maps.element}</div>
+        <div class="vp-heads">${maps.element}<div class="vl-row vp-off">${headField}${allOn}</div></div>
         <div class="vl-toolbar vp-take" role="group" aria-label="Take something away">
-          ${headField}${allOn}${labelled("shuffle the positions", shuffled)}${labelled("hide patches", hiding)}
+          ${labelled("shuffle the positions", shuffled)}${labelled("hide patches", hiding)}
           ${showAll}${believes}${taken}
         </div>
         ${keeping}${announcer.element}

@@ -65,7 +65,7 @@ export function makeAlbum(photos, size) {
       const image = new Image();
       image.src = photos[name];
       await image.decode();
-      const found = picture(image);
+      const found = made.get(name) ?? picture(image); // another call may have made it meanwhile
       made.set(name, found);
       return found;
     },

@@ -59,14 +59,15 @@ export function photographSession(model, album) {
     return queue(async () => {
       const picture = await album.get(state.photo);
       const before = await untouched(state.photo, picture);
+      if (mine !== asked) return null;
       if (isUntouched(state)) return { now: before, before, picture };
       if (last?.key !== keyOf(state)) {
-        if (mine !== asked) return null;
         const sameImage =
           last?.photo === state.photo && last.turned === state.turned ? last.run : state.turned ? undefined : before;
         const run = await model.look(picture.pixels(state.turned), lookOptions(state, model), sameImage);
         last = { key: keyOf(state), run, photo: state.photo, turned: state.turned };
       }
+      if (mine !== asked) return null;
       return { now: last.run, before: state.turned ? turnedRun(before) : before, picture };
     }, () => mine !== asked);
   }
