@@ -90,7 +90,7 @@ load_checked(model, state_dict)
   "weights that fit, in float32", [], {}, _state(generator, torch.float32)
   "weights with faults of all three kinds", _MISSING, _UNEXPECTED | _SHAPED,
     _state(generator)
-  "weights in which three are missing", _MISSING, {}, _state(generator)
+  "weights in which four are missing", _MISSING, {}, _state(generator)
   "weights in which two are unexpected", [], _UNEXPECTED, _state(generator)
   "weights of which three have another shape", [], _SHAPED | _TURNED, _state(generator)
 not loaded: model.load_state_dict(state) -> pass
