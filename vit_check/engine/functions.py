@@ -34,7 +34,7 @@ from vit_check.engine.watching import listed
 NUMBERS = (bool, int, float)
 
 # What may be taken for an argument, whose name comes in the place of {}.
-TAKEN = "-{} ~{} {}+1 {}-1 2*{} {}/2 1/{} {}.mT".split()
+TAKEN = "-{} ~{} {}+1 {}-1 2*{} {}/2 1/{} {}.mT {}.flip(-1,-2)".split()
 CONSTANTS = (0, 1, 2, 3, 4, 12, 16, 1000, 1e-5, 1e-6)
 
 

@@ -18,8 +18,6 @@ angles of neighbours: cos, sin = -> own = angles.repeat_interleave(2, dim=-1); _
   -> x, torch.cat([-second, first], dim=-1)
   torch.cat(turned, dim=-1) -> (turned[0] * own.cos() + turned[1] * own.sin())
     the angles stand as for neighbours, 0 0 1 1; for halves they stand as 0 1 0 1
-turned the other way: angles.sin() -> -angles.sin()
-    every pair is turned the other way round: the minus belongs to the first number
 no minus: first * cos - second * sin -> first * cos + second * sin
     both sines are added, expected first · cos - second · sin for the first
 sine and cosine exchanged: cos, sin = -> sin, cos =

@@ -8,9 +8,6 @@ gated_mlp(x, gate, hidden, out) -> (B, T, D)
   float64(2, 5, 6), *(0.8 * float64(2, 8, 6)), 0.4 * float64(6, 8)
   float32(3, 4, 5), *(0.9 * float32(2, 7, 5)), 0.4 * float32(5, 7)
   float64(2, 3, 6), *(0.8 * float64(2, 6, 6)), 0.4 * float64(6, 6)
-activation on the hidden numbers: F.silu(F.linear(x, gate)) -> F.linear(x, gate)
-  F.linear(x, hidden) -> F.silu(F.linear(x, hidden))
-    the activation is on the hidden numbers and not on the gates
 activation on both: F.linear(x, hidden) -> F.silu(F.linear(x, hidden))
     gates and hidden numbers both go through the activation; only the gates do
 activation on the product: F.silu(F.linear(x, gate)) -> F.linear(x, gate)
@@ -26,9 +23,6 @@ GELU: F.silu -> F.gelu
     the gates go through a GELU, as in GEGLU, expected SiLU, x·σ(x)
 ReLU: F.silu -> F.relu
     the gates go through a ReLU, expected SiLU, x·σ(x)
-quick: F.silu(F.linear(x, gate))
-  -> F.linear(x, gate) * torch.sigmoid(1.702 * F.linear(x, gate))
-    the gates go through x·σ(1.702·x), expected SiLU, x·σ(x)
 gate forgotten: gates * inside -> gates
     the gates alone are used: this is an MLP without a gate
 ? Three layers: which of them read x, and what does the third one read?

@@ -59,6 +59,11 @@ causal: == image -> == image; mask = mask.tril()
     a token may look only at those before it, expected at its whole image
 one grid across all: torch.cat(angles) -> one_grid(grids, head_dim)
     the rows go on where the image before ended, expected to begin at 0 in each
+two images: enumerate(grids) -> enumerate(grids[:2])
+    only the first two images are packed, however many there are
+blocks without class tokens: [number] * (1 + -> [number] * (
+  image = torch.tensor(numbers) -> image = torch.tensor(numbers + [number] * len(grids))
+    the mask's blocks have N tokens, and are too short by the class token
 one class token: 1 + rows * columns -> (number == 0) + rows * columns
   columns, head_dim) -> columns, head_dim)[int(number > 0) :]
     there is one class token for all images, expected one before the patches of each

@@ -14,11 +14,10 @@ one mean over all: as_shares(block[..., first:, first:])
     first: a patch that pays little to patches is to count as much as the others
 times T over N: as_shares(block -> (len(distances) + 1) / len(distances) * (block
     all shares are multiplied by one number, expected each patch's divided by their sum
+first image alone: block[..., -> block[:1, ...,
+    only the first image is looked at, expected the mean over all
 without itself: first:, first:] -> first:, first:] * (distances > 0)
     what a patch pays to itself is left out: it counts, with a distance of 0
-not divided, and rows for columns: as_shares(block -> (block
-  rows, columns = -> columns, rows =
-    the shares do not sum to 1, and the places are counted with the number of rows
 rows for columns: rows, columns = -> columns, rows =
     places are counted with the number of rows, expected with that of columns
 squared in pixels: norm(dim=-1) -> square().sum(dim=-1)

@@ -17,6 +17,9 @@ identity added: 0.5 * identity + 0.5 * merged -> identity + merged
 first block bare: rollout = identity -> rollout = None
   mixed @ rollout -> merged if rollout is None else mixed @ rollout
     the first block is not mixed with the identity
+identity at the end: mixed @ rollout -> merged @ rollout
+  return rollout -> return 0.5 * identity + 0.5 * rollout
+    the identity is mixed in after the product, expected in every block
 heads averaged at the end: block.mean(dim=1) -> block
   return rollout -> return rollout.mean(dim=1)
     each head is followed by itself through all blocks, and the heads are averaged at

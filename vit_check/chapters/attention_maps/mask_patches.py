@@ -39,6 +39,8 @@ a pixel too small: top + patch_size -> top + patch_size - 1
     the last row and column of each patch stay, expected covered
 fill added: ] = fill -> ] += fill
     fill is added to what is there, expected in its place
+fill everywhere: return output -> return output.where(output != images, images + fill)
+    fill is added to the pixels that stay, too, expected only in place of the hidden
 ? Patch 7 of a grid of 5 columns: in which row and column is it, and at which pixels?
 ? Row index // columns, column index % columns; from row · P to (row + 1) · P, likewise
   across, in a copy of the images.

@@ -68,8 +68,6 @@ first image: apart.max -> apart[0].max
     only the first image is asked alone, expected each of them
 never alone: images.split(1) -> [images]
     the batch is compared with itself: that is the test of asking again
-left in eval mode: model.train(was) -> nothing
-    the model is left in eval mode, and came in training mode: put back what was there
 ? Ask the model once with all images and once for each image alone, both in eval mode.
 ? images.split(1) gives batches of one; torch.cat puts their logits together again. Then
   compare: absolute difference, largest number.

@@ -26,7 +26,7 @@ class _Wired(nn.Module):
         self.of_first_logit = nn.Parameter(torch.ones(1))
         self.against_it = nn.Parameter(torch.ones(1))  # a gradient of the other sign
         self.of_one_image = nn.Parameter(torch.ones(_K))
-        self.opposed = nn.Parameter(torch.ones(2))  # its gradient adds up to 0
+        self.gradient_sums_to_0 = nn.Parameter(torch.ones(2))
         self.faint = nn.Parameter(torch.ones(_K))  # its gradient is small
         self.centred, self.image = centred, image
 
@@ -35,10 +35,9 @@ class _Wired(nn.Module):
         logits = logits + self.cut.detach() + 0.0 * self.off + 1e-5 * self.faint
         of_one_image = (images == self.image).flatten(1).all(dim=1)[:, None]  # (B, 1)
         of_one = self.of_one_logit - self.against_it  # (1,)
-        of_one = of_one + self.opposed[:1] - self.opposed[1:]
-        logits = (
-            logits + of_one_image * self.of_one_image + F.pad(of_one, (_K - 1, 0))
-        )  # (B, K)
+        of_one = of_one + self.gradient_sums_to_0[:1] - self.gradient_sums_to_0[1:]
+        logits = logits + of_one_image * self.of_one_image  # (B, K)
+        logits = logits + F.pad(of_one, (_K - 1, 0))
         logits = logits + F.pad(self.of_first_logit, (0, _K - 1))
         if self.centred:  # so that the sum of the logits is 0, whatever they are
             logits = logits - logits.mean(dim=1, keepdim=True)

@@ -74,6 +74,8 @@ patches scaled: [cls, patches] -> [cls, patches * cls.shape[-1] ** 0.5]
     the patches are multiplied by √D, as words were in the first Transformer, not in ViT
 positions added twice: tokens + pos -> tokens + 2 * pos
     the positions are added twice
+class token's position twice: [cls, patches] -> [cls + pos[:, :1], patches]
+    the class token gets its position twice
 patches down the columns: maps.flatten -> maps.mT.flatten
     the patches come column by column; they are read row by row
 view instead of transpose: maps.flatten(2).mT -> maps.reshape(len(maps), -1, len(bias))

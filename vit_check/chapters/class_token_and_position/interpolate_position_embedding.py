@@ -25,6 +25,9 @@ not moved back: flatten(2).transpose(1, 2) -> reshape(1, rows * columns, -1)
 no antialias: , antialias=True -> nothing
     antialias=True is missing: without it PyTorch uses a different cubic, and skips
     positions when the grid shrinks
+scale: as_image, (rows, columns),
+  -> as_image, None, ((rows + 0.1) / old_rows, (columns + 0.1) / old_columns),
+    the factors are those of a size that is larger by 0.1, as in DINO: give the new size
 bilinear: mode="bicubic", antialias=True -> mode="bilinear"
     the positions are resized bilinearly, expected bicubic
 nearest: mode="bicubic", antialias=True -> mode="nearest"

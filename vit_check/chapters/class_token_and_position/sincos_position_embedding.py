@@ -25,8 +25,6 @@ exponent of D: / (embed_dim // 4) -> / (embed_dim // 2)
     D/4 clocks, over which the exponent runs from 0 to 1
 clocks from 1: torch.arange(embed_dim // 4, -> torch.arange(1, embed_dim // 4 + 1,
     the clocks are counted from 1, expected from 0: clock 0 turns by 1 radian a step
-class token always: if cls_token -> if True
-    there is a row for the class token although cls_token is False
 rows alone: [row_code, column_code] -> [row_code, row_code]
     both halves tell the row; the second is to tell the column
 exponent doubled: / (embed_dim // 4) -> / (embed_dim / 8)

@@ -1,3 +1,4 @@
+import contextlib
 import inspect
 import random
 from collections.abc import Callable
@@ -13,7 +14,8 @@ from vit_check.engine.functions import checked_by
 def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
     """Say what an answer does to a large batch, in words that no draw can change."""
     at = "" if drop_prob else " with drop_prob 0"
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), contextlib.ExitStack() as afterwards:
+        afterwards.callback(random.setstate, random.getstate())
         torch.manual_seed(20101192)
         random.seed(20101192)
         seen: dict[str, Any] = {}

@@ -99,6 +99,9 @@ queries for keys: q @ k.mT -> q @ q.mT
     the queries are compared with queries, expected keys
 weights times keys: shares @ v -> shares @ k
     the weights gather keys; what they are to gather is the values
+heads averaged: shares @ v -> shares.mean(dim=1, keepdim=True) @ v
+    the weights are averaged over the heads before they meet the values; each head
+    gathers its values by its own weights
 softmax over heads: softmax(dim=-1) -> softmax(dim=1)
     the softmax runs over the heads: for each pair of tokens the attention weights of
     the heads sum to 1, but in each head each row should

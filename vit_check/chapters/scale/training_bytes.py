@@ -18,8 +18,6 @@ gradients in bfloat16: copy, 4 * own -> copy, (2 if autocast else 4) * own
     under autocast the gradients are counted in bfloat16, expected in float32
 copy sharded: 2 * num_parameters -> 2 * own
     the bfloat16 weights are split over the devices, expected whole on each
-always split: if sharded else num_parameters -> nothing
-    everything is split over the devices, even where it is not to be sharded
 optimizer alone split: 4 * own -> 4 * num_parameters
     the optimizer's averages alone are split, expected weights and gradients too
 ? Which numbers are there for one parameter when a step ends, each of how many bytes?

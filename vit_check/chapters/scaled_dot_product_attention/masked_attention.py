@@ -18,20 +18,19 @@ fill too high: -math.inf -> -100.0
   .nan_to_num(0.0) -> * mask.any(-1, keepdim=True)
     the score that a hidden key is left with is not low enough: where the visible ones
     are -300, it gets all the weight; only minus infinity lies below every score
+not low enough: -math.inf -> -10.0
+  .nan_to_num(0.0) -> * mask.any(-1, keepdim=True)
+    a hidden key has the score -10 and keeps a little weight; minus infinity leaves none
 causal instead: ~mask -> ~mask.new_ones(scores.shape[-2:]).tril()
     a causal mask of its own hides keys, whatever mask says
 causal as well: ~mask -> ~(mask & mask.new_ones(scores.shape[-2:]).tril())
     a causal mask of its own hides more keys than mask does
 mask inverted: ~mask -> mask
     the mask is the wrong way round: True says that a key may be attended
-mask ignored: if mask is not None -> if False
-    the mask has no effect
 mask multiplied: scores.masked_fill(~mask, -math.inf) -> scores * mask
     a masked key has the score 0, or nearly, and e⁰ is 1; minus infinity gets no weight
 mask added: scores.masked_fill(~mask, -math.inf) -> scores + mask.to(scores.dtype)
     the mask is added as the numbers 1 and 0: that favours a key and forbids none
-mask transposed: ~mask -> ~mask.mT
-    rows and columns of the mask are swapped: row i is to say where query i may look
 mask after softmax: if mask is not None -> if False
   .nan_to_num(0.0) -> * mask
     the mask comes after the softmax, and the weights that are left no longer sum to 1

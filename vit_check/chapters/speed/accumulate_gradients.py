@@ -102,8 +102,6 @@ one backward pass: optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
     once for each part, without retain_graph=True
 parts of num_parts: chunk -> split
     num_parts is taken for the size of a part, as by split; chunk takes their number
-whole batch at once: chunk(num_parts) -> chunk(1)
-    the whole batch goes through in one forward pass, which the parts are to avoid
 ? Write the loss of the whole batch, a sum over B images divided by B, and cut the sum
   into parts. By what is each part's mean multiplied?
 ? Clear once, then a forward and a backward pass for each part, then one step. A part of

@@ -82,9 +82,6 @@ distillation_step(student, teacher, optimizer, augment, images, labels) -> loss
   float64(2, 7, 1, 2, 3), below(4, 2, 7), 4, whole(0, 2**31)
 teacher in training mode: teacher.eval() -> teacher.train()
     the teacher is in training mode, expected in eval mode
-teacher learns: no_grad -> enable_grad
-  labels, told) -> labels, told) + 0 * told.sum()
-    gradients are computed for the teacher, which is not meant to learn
 teacher with a graph: no_grad -> enable_grad
     a graph for the teacher's gradients is kept, which nobody needs: use torch.no_grad()
 teacher sees the original: teacher(seen) -> teacher(images)

@@ -13,8 +13,6 @@ last token left out: 1: -> :-1
     the last patch is left out and the class token is not: it comes first
 divided by T: patches.mean(dim=1) -> patches.sum(dim=1) / tokens.shape[1]
     the sum of the patches is divided by T, which counts the class token, not by N
-sum: mean -> sum
-    the patches are summed and not averaged
 largest: mean -> amax
     the largest number of each column is taken; the mean is asked for
 over D: dim=1 -> dim=2

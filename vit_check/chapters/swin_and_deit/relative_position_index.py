@@ -16,6 +16,8 @@ rows by w: 2 * window_size - 1 -> window_size
     the rows' difference is multiplied by w, expected by 2w - 1, as columns differ
 rows by 2w: 2 * window_size - 1 -> 2 * window_size
     the rows' difference is multiplied by 2w, expected by 2w - 1
+brackets missing: down * (2 * window_size - 1) -> down * 2 * window_size - 1
+    the rows' difference is multiplied by 2w, less 1: brackets around 2w - 1 are missing
 only added: down * (2 * window_size - 1) -> down
     the differences are added as they are: one down and one across are the same
 not shifted: difference + window_size - 1 -> difference

@@ -19,8 +19,6 @@ columns first: .transpose(2, 3) -> .permute(0, 1, 3, 4, 2, 5)
 size taken for number: rows // w, w, columns // w, w -> w, rows // w, w, columns // w
   reshape(-1, w * w, D) -> reshape(B * w * w, -1, D)
     window_size is taken for the number of windows, expected for their side in tokens
-not flattened: w * w, D -> w, w, D
-    the windows are still maps, (B·windows, w, w, D), expected (B·windows, w², D)
 a list of windows: = lambda x, w: list(window_partition(x, w))
     the windows are returned one by one, expected one tensor (B·windows, w², D)
 ? Number the tokens of a 4 × 6 map, cut it into windows of 2, read the first aloud.

@@ -42,8 +42,8 @@ percent: return -> return 100 *
     the share is in per cent, expected from 0 to 1
 the share of wrong answers: == -> !=
     the share of wrong answers is returned, expected that of right ones
-lowest logit: argmax -> argmin
-    the class with the lowest logit is taken for the answer
+sigmoid first: logits.argmax -> logits.sigmoid().argmax
+    a sigmoid makes all large logits 1, and then which is largest is lost
 every answer with every label: dim=1 -> dim=1, keepdim=True
     answers (B, 1) are compared with labels (B,), which makes B×B, expected B pairs
 argmax over the batch: argmax(dim=1) -> argmax(dim=0)[: len(labels)]

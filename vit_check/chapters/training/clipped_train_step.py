@@ -163,8 +163,6 @@ summed: logits, labels -> logits, labels, reduction="sum"
     the losses are summed, expected their mean: the step would grow with the batch
 eval mode: logits = -> model.eval(); logits =
     the model is in eval mode for the step, where batch norm and dropout do not train
-loss with its graph: loss.item() -> loss
-    the loss is returned with its graph, which keeps memory, expected as a number alone
 loss afterwards: loss.item() -> F.cross_entropy(model(images), labels).item()
     the loss returned is that of the new weights, expected that before the step
 ? At which moment is there a gradient to shorten, and when is it too late?

@@ -65,10 +65,6 @@ full batches: right / count -> right / len(batches) / len(batches[0][1])
     the right answers are divided by the number of batches times the size of the first
 last batch alone: += -> =
     the share is that of the last batch alone: what the others gave is overwritten
-left in eval mode: model.train(was) -> nothing
-    the model came in training mode and is left in eval mode: put back what was there
-left in training mode: model.train(was) -> model.train()
-    the model is left in training mode, and came in eval mode: put back what was there
 graph kept: no_grad -> enable_grad
     a graph for gradients is kept, which nobody needs: measure under torch.no_grad()
 ? Two batches of 16 and one of 5: how many images are there, and how many right?

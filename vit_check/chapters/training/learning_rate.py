@@ -41,6 +41,9 @@ a straight line: (1 + math.cos(math.pi * min(1.0, progress))) / 2 -> (1 - progre
 a quarter of a cosine
   (1 + math.cos(math.pi * min(1.0, progress))) / 2 -> math.cos(math.pi * progress / 2)
     a quarter of a cosine is used, from top to zero, expected a half, down to its bottom
+floor: peak * (1 + math.cos(math.pi * min(1.0, progress))) / 2
+  -> peak * (0.01 + 0.99 * (1 + math.cos(math.pi * min(1.0, progress))) / 2)
+    the rate ends at a hundredth of the peak, expected at 0
 not halved: progress))) / 2 -> progress)))
     1 + cos runs from 2 down to 0: the rate jumps to twice its peak
 ? Look at four steps: the first, the last of the warm-up, the one after it, and the end.

@@ -14,6 +14,8 @@ no qkv bias: + 4 * D -> + D
     the biases of queries, keys and values are missing
 bias of D: D * M + M + M * D + D -> D * M + D + M * D + D
     the bias of the MLP's first layer is counted with D numbers; it has M
+bias of M: D * M + M + M * D + D -> D * M + M + M * D + M
+    the bias of the MLP's second layer is counted with M numbers; it has D
 no head bias: + K -> nothing
     the bias of the head is missing
 no class token: + cls_token -> nothing

@@ -59,6 +59,8 @@ blocks forget: in blocks -> in blocks[-1:]
     embedding; each should read what the block before it returned
 blocks in reverse: in blocks -> in blocks[::-1]
     the blocks run from the last to the first
+first block twice: in blocks -> in [blocks[0], *blocks]
+    the first block runs twice
 norm before the blocks: x = embed(images) -> x = norm(embed(images))
   x = norm(x) -> pass
     the final norm comes before the blocks; it belongs after the last one

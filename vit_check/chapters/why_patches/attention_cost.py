@@ -9,8 +9,6 @@ attention_cost(num_tokens, embed_dim, num_heads=1, bytes_per_number=4) -> matrix
   whole(31, 60), 6 * whole(7, 13), 6, 2
   whole(31, 60), 6 * whole(7, 13), 6
   whole(31, 60), 24 * whole(3, 6)
-heads share a square: h * T * T -> T * T
-    has one matrix for all heads; each head keeps a T×T matrix of its own
 one product: 2 * T * T * D -> T * T * D
     counts one product of two: q with k and the weights with v take T²·D each
 one head's products: 2 * T * T * D -> 2 * T * T * (D // h)

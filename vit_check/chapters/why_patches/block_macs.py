@@ -15,6 +15,8 @@ one layer of the mlp: 2 * T * D * M -> T * D * M
     counts one of the MLP's two layers: one goes from D up to M, one from M back to D
 second layer of M by M: 2 * T * D * M -> T * D * M + T * M * M
     takes the MLP's second layer to go from M to M; it goes from M back to D
+both layers of M by M: 2 * T * D * M -> 2 * T * M * M
+    takes both of the MLP's layers to be M×M; one goes from D up to M, one back to D
 one product: 2 * T * T -> T * T
     counts one product of two: q with k and the weights with v take T²·D each
 projections quadratic: quadratic, projections + mlp -> quadratic + projections, mlp

@@ -5,7 +5,7 @@ from tests.checks.answers import wrong_edits
 
 
 @wrong_edits("""
-turned the other way
+as if
   a * cos - b * sin, a * sin + b * cos -> a * cos + b * sin, b * cos - a * sin
 no minus: a * cos - b * sin -> a * cos + b * sin
 sine and cosine exchanged: cos, sin = torch.cos(angles), torch.sin(angles)

@@ -20,7 +20,7 @@ def in_one_line(x, gate, hidden, out):
 
 
 @wrong_edits("""
-activation on the hidden numbers: gates.sigmoid() * values -> F.silu(values)
+as if: gates.sigmoid() * values -> F.silu(values)
 """)
 def with_one_matrix(x, gate, hidden, out):
     gates, values = F.linear(x, torch.cat([gate, hidden])).chunk(2, dim=-1)

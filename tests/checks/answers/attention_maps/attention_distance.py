@@ -39,7 +39,7 @@ as if: * patch_size -> nothing
 along the grid: compute_mode="donot_use_mm_for_euclid_dist" -> p=1
 difference of indices: _grid(grid_size) -> [[0, i] for i in range(math.prod(grid_size))]
 columns ask: torch.stack(weights) -> torch.stack(weights).mT
-not divided, and rows for columns
+values
   F.normalize(torch.stack(weights)[..., 1:, 1:], p=1, dim=-1)
   -> torch.stack(weights)[..., 1:, 1:]
   _grid(grid_size) -> [divmod(i, grid_size[0]) for i in range(math.prod(grid_size))]

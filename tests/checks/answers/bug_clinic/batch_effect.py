@@ -8,7 +8,7 @@ from tests.checks.answers import wrong_edits
 in training mode: model.eval() -> nothing
 in training mode: model.eval() -> model.training = False
   model.train(was) -> model.training = was
-left in eval mode: model.train(was) -> nothing
+value: model.train(was) -> nothing
 signed: .abs() -> nothing
 mean: .max() -> .mean()
 first image: (together - alone) -> (together[:1] - alone[:1])

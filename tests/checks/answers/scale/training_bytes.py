@@ -7,7 +7,7 @@ one average: 8 * own -> 4 * own
 bfloat16 instead: weights += 2 * num_parameters -> weights = 2 * own
 gradients in bfloat16: "gradients": 4 * own -> "gradients": own * (2 if autocast else 4)
 copy sharded: 2 * num_parameters -> 2 * own
-always split: if sharded else num_parameters -> nothing
+as if: if sharded else num_parameters -> nothing
 as if: // num_devices if sharded else num_parameters -> nothing
 optimizer alone split: 4 * own -> 4 * num_parameters
 missing: {"weights": weights, "gradients" -> {"weight": weights, "grads"

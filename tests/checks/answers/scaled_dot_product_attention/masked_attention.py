@@ -11,7 +11,7 @@ no scale: / math.sqrt(q.size(-1)) -> nothing
 scale by d: math.sqrt(q.size(-1)) -> q.size(-1)
 mask inverted: ~mask -> mask
 shape: ~mask -> ~mask.unsqueeze(1)
-mask ignored: .masked_fill(~mask, float("-inf")) -> nothing
+as if: .masked_fill(~mask, float("-inf")) -> nothing
 mask added: .masked_fill(~mask, float("-inf")) -> + mask
 mask multiplied: .masked_fill(~mask, float("-inf")) -> * mask.to(q.dtype)
 row of NaN: torch.nan_to_num(scores.softmax(-1), nan=0.0) -> scores.softmax(-1)

@@ -14,7 +14,7 @@ step in each part: optimizer.step() -> nothing
   loss.backward() -> loss.backward(); optimizer.step()
 cleared in each part: loss.backward() -> optimizer.zero_grad(); loss.backward()
 never cleared: optimizer.zero_grad() -> nothing
-whole batch at once: chunk(num_parts) -> chunk(1)
+value: chunk(num_parts) -> chunk(1)
 no step: optimizer.step() -> nothing
 one backward pass: optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
   loss.backward() -> total = total + loss

@@ -79,8 +79,7 @@ not augmented: images = augment(images) -> nothing
 student in eval mode: student.train() -> nothing
 no zero_grad: optimizer.zero_grad() -> nothing
 no step: optimizer.step() -> nothing
-teacher learns: no_grad -> enable_grad
-  labels, told) -> labels, told) + 0.0 * told.square().mean()
+teacher with a graph: no_grad -> enable_grad
 answers averaged first: student.two_answers(images) -> [student(images)] * 2
 heads swapped: two_answers(images) -> two_answers(images)[::-1]
 """,

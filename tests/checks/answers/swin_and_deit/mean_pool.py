@@ -9,7 +9,7 @@ class token too: [:, 1:] -> nothing
 last token left out: 1: -> :-1
 divided by T: .mean(dim=1) -> .sum(dim=1) / tokens.shape[1]
 first image left out: [:, 1:] -> [1:]
-sum: .mean -> .sum
+factor: .mean -> .sum
 values: 1: -> 5 if tokens.shape[1] > 64 else 1 :
     leaves out registers too, of which a large model has four
 changes its input: return -> tokens[:, 0] = 0; return

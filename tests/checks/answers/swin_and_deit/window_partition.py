@@ -46,7 +46,7 @@ def cut_with_loops(x, window_size):
 
 @wrong_edits("""
 no transpose: .permute(0, 1, 3, 2, 4, 5) -> nothing
-not flattened: window_size * window_size, C -> window_size, window_size, C
+reshape: window_size * window_size, C -> window_size, window_size, C
 raises: W // window_size -> H // window_size
 """)
 def cut_as_swin_does(x, window_size):

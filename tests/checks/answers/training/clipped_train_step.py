@@ -17,7 +17,7 @@ gradients pile up: optimizer.zero_grad() -> nothing
 cleared at the end alone: optimizer.zero_grad() -> nothing
   optimizer.step() -> optimizer.step(); optimizer.zero_grad()
 raises: model.parameters() -> optimizer
-loss with its graph: .item() -> nothing
+value: .item() -> nothing
 """)
 def clipped_step(model, optimizer, images, labels, clip_norm):
     loss = F.cross_entropy(model(images), labels)

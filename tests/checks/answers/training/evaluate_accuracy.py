@@ -6,8 +6,8 @@ from tests.checks.answers import wrong_edits
 @wrong_edits("""
 mean of the batches: .sum() -> .float().mean()
   len(labels) -> 1
-left in eval mode: model.train(was_training) -> nothing
-left in training mode: model.train(was_training) -> model.train()
+value: model.train(was_training) -> nothing
+value: model.train(was_training) -> model.train()
 in training mode: model.eval() -> nothing
 in training mode: model.eval() -> model.training = False
   model.train(was_training) -> model.training = was_training

@@ -37,7 +37,7 @@ class _Cost(NamedTuple):
 @wrong_edits("""
 as if: T * T * size -> T * T * 4
 as if: T * T * size -> T * T
-heads share a square: h * T * T * size -> T * T * size
+as if: h * T * T * size -> T * T * size
 heads multiply the products: T * T * d -> T * T * D
 one product: h * 2 * T -> h * T
 output projection left out: 4 * T * D -> 3 * T * D
