@@ -34,7 +34,7 @@ SIDES: tuple[tuple[str, Colour], ...] = (
     ("most attended", "class"),
     ("brightest", "patch-0"),
 )
-COVERED = 8  # at the start
+COVERED = 4  # at the start, where the two orders differ most
 PHOTO = Box(2, 24, 144, 144)
 BAR = Box(154, 24, 18, 144)
 SECOND = 184  # left edge of the right half
@@ -115,11 +115,11 @@ def draw() -> Drawing:
         "Patches covered one by one",
         f"The same picture twice: a handwritten {first.label} in a box and three "
         f"scraps around it, with {COVERED} of its {N} patches covered in grey. At the "
-        f"left they are the most attended ones, and the digit is gone; {words[0]}. At "
-        f"the right they are the brightest ones; {words[1]}. Beside each picture a bar "
-        f"shows the probability of the {first.label}, and below them curves show it "
-        f"for every number of covered patches, from 0 to {N}: both fall at once, and a "
-        "third one, for random patches, does not.",
+        f"left they are the most attended ones; {words[0]}. At the right they are the "
+        f"brightest ones; {words[1]}. Beside each picture a bar shows the probability "
+        f"of the {first.label}, and below them curves show it for every number of "
+        f"covered patches, from 0 to {N}: both fall within five patches, and a third "
+        "one, for random patches, does not.",
     )
     drawing.numbers = {
         "pictures": [

@@ -65,7 +65,7 @@ def draw() -> Drawing:
         "far their four pairs of numbers are turned, two by the row and two by the "
         f"column. The score is {signed(score(query, key))}. It is the same after both "
         "have moved on by 2 rows and 3 columns, and another after they have changed "
-        "places. With hands that are added to query and key it is different each time.",
+        "places. If the hands are added instead, it changes with the place.",
     )
     drawing.numbers = {
         "side": SIDE,
