@@ -19,8 +19,8 @@ result kept: gives other numbers of the same shapes the result that it gave the 
 changes its input: changes {name}, which its caller still needs: an operation with a
     trailing underscore, += or -=, or an assignment to a slice works in place
 changes its weights: changes its own parameters when it is called
-depends on the batch: gives a sample something else in a batch than alone: the samples
-    of the batch are mixed, or a size of the batch is built in
+depends on the batch: gives a sample something else in a batch than alone: are the
+    samples of the batch mixed, or is a size of the batch built in?
 batch of one: takes a batch of one, and with a larger one it {raises}
 raises alone: takes the batch that it is given, and with one sample alone it {raises},
     as if the size of the batch were built in
@@ -34,8 +34,7 @@ built in | other sizes: is right when it is built with {right}, but not with {si
     that a size must be built in: {sentence}
 no gradient: lets no gradient through to {name}: .detach(), .data, .item(), no_grad(), a
     new nn.Parameter or a detour through numpy or torch.tensor() cuts it off
-no gradient | raises: gives the right output but cannot be trained: with inputs that
-    require a gradient it {raises}
+no gradient | raises: cannot be trained: with inputs that require a gradient it {raises}
 gradient: has the right output but another gradient than it should: .detach(), .data and
     no_grad() cut a part of it off, and a clamp, a coarser dtype on the way or a small
     number that is added changes it
@@ -64,8 +63,8 @@ too many parameters: has {many:,} parameters with {numbers:,} numbers, far too m
 not initialised: starts with NaN or infinity in {name}, as torch.empty may leave it
 not a parameter: has nothing to learn: a plain tensor, a buffer, or a layer that is made
     in forward is no parameter that an optimizer finds
-unused: has a parameter {name} that gets no gradient: its layer is made but not called,
-    or .detach(), .data or no_grad() cuts the gradient off
+unused: has a parameter {name} that gets no gradient: is it made and not used, or does
+    .detach(), .data or no_grad() cut the gradient off?
 frozen: has a parameter {name} that requires no gradient, so training leaves it as is
 raises | in training: is right in eval mode, and in training mode it {raises}
 dropout: drops numbers in training mode ({rate}), where the task asks for no dropout:

@@ -149,10 +149,9 @@ class FunctionCheck(Check):
         pairs = zip(tensors_in(output), tensors_in(right), strict=False)
         for got, wanted in pairs if self.any_dtype else ():
             if got.dtype != wanted.dtype:
-                said = (
-                    f"the output is {got.dtype}, expected {wanted.dtype}, as the input"
-                )
-                return Finding("dtype", said)
+                what = "weights" if got is not tensors_in(output)[0] else "output"
+                said = f"the dtype of the {what} is {got.dtype}, expected the input's, "
+                return Finding("dtype", f"{said}{wanted.dtype}")
 
         def known() -> Finding | None:
             other = observing.other_numbers(case), record["other"], expected["other"]
@@ -453,8 +452,10 @@ def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
     """Return what is wrong for one sample alone, if the batch's output was right."""
     finding = difference(alone, right, shape, "the output for one sample alone")
     axes, right_axes = ([*map(len, shapes_in(value))] for value in (alone, right))
-    mixed = finding is not None and axes == right_axes
-    return found("depends on the batch") if mixed else finding
+    if finding is None or axes == right_axes:
+        return finding and found("depends on the batch")
+    said = finding.sentence if "alone" in finding.sentence else ""
+    return Finding(finding.mistake, said or f"one sample alone: {finding.sentence}")
 
 
 def mixed_samples(output: Any, alone: Any) -> Finding | None:

@@ -25,6 +25,7 @@ const STEPS = [
   { terms: ["softmax"], fills: [{ exp: "scaled" }, { total: "" }, { weight: "exp", divisor: "", share: "" }] },
   { terms: ["v"], fills: [{ times: "weight" }, { output: "", pull: "", dot: "" }] },
 ];
+const FIRST = 1; // the scores are there; before them the drawing is empty
 
 /**
  * Computes attention for a query, step by step.
@@ -47,7 +48,7 @@ function start(figure) {
   let { query, keys, values } = begin();
   const full = Number(figure.part("share-0").querySelector(".vd-box")?.getAttribute("width"));
   const [dot] = figure.part("dot").children;
-  let [filled, said] = [0, 0]; // steps
+  let [filled, said] = [FIRST, FIRST]; // steps
 
   /** @type {(point: number[]) => Pair} */
   const spot = ([x, y]) => [plane.x + plane.unit * x, plane.y - plane.unit * y];
@@ -233,7 +234,7 @@ function start(figure) {
     figure.follows(show);
   }
 
-  const show = figure.steps({ count: STEPS.length, show: fill });
+  const show = figure.steps({ count: STEPS.length, show: fill, first: FIRST });
   STEPS.forEach(({ terms }, index) => {
     for (const term of terms) {
       const part = figure.part(`term-${term}`);

@@ -10,8 +10,8 @@ not divided: as_shares(block -> (block
     what a patch pays to the patches is not divided by its sum
 one mean over all: as_shares(block[..., first:, first:])
   -> (s := block[..., first:, first:]) / s.sum(-1).mean((0, 2))[:, None, None]
-    the sums of all patches are divided by one another, expected each patch's own mean
-    first: a patch that pays little to patches is to count as much as the others
+    distances and shares are summed over all patches and then divided, expected each
+    patch's own mean first: one that pays little to patches is to count as much
 times T over N: as_shares(block -> (len(distances) + 1) / len(distances) * (block
     all shares are multiplied by one number, expected each patch's divided by their sum
 first image alone: block[..., -> block[:1, ...,

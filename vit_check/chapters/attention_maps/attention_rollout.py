@@ -9,7 +9,7 @@ attention_rollout(weights) -> (B, T, T)
   [*(1.5 * float32(3, 2, 4, 6, 6)).softmax(-1)]
   [*(1.5 * float64(1, 4, 1, 3, 3)).softmax(-1)]
 order reversed: mixed @ rollout -> rollout @ mixed
-    a later block is multiplied from the right, expected from the left
+    it is rollout @ mixed, expected mixed @ rollout: a later block stands on the left
 no residual: 0.5 * identity + 0.5 * merged -> merged
     attention alone is multiplied: the identity, which carries half past it, is missing
 identity added: 0.5 * identity + 0.5 * merged -> identity + merged

@@ -41,7 +41,7 @@ first image's box: boxes.to(attention) -> boxes[:1].expand_as(boxes).to(attentio
     all images get the box of the first, expected each its own
 one pixel too many: overlap(top, bottom -> overlap(top, bottom + 1
   overlap(left, right -> overlap(left, right + 1
-    the box is a pixel too large, expected without the row bottom and the column right
+    the box is a pixel too large: row bottom and column right are the first outside
 columns first: share.flatten(1) -> share.mT.flatten(1)
     the patches are counted down the columns, expected row by row
 width first: rows, columns = -> columns, rows =

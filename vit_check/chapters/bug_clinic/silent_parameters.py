@@ -57,19 +57,19 @@ def _named(
         for parameter in model.parameters():
             parameter.grad = torch.ones_like(parameter)
     names = function(model, images)
-    if isinstance(names, list | tuple | set) and any(
-        isinstance(name, Tensor) for name in names
-    ):
+    if isinstance(names, list | tuple | set) and nn.Parameter in map(type, names):
         raise Trouble("tensors", "returns the parameters, expected their names")
     if not isinstance(names, Iterable) or isinstance(names, str):
         return {f"what is named, for a model with {kind},": names}
     names = [*map(str, names)]
-    own = [name for name, _ in model.named_parameters()]
+    own = {name: parameter.numel() for name, parameter in model.named_parameters()}
+    least = _K if "all 0" in kind else 1  # fewer numbers may all be 0 by chance
     others = ", ".join(name for name in names if name not in own)
     seen = {"what is named and is no parameter": others or "nothing"}
     return seen | {
         f"{name}, for a model with {kind},": "named" if name in names else "not named"
-        for name in own
+        for name, numbers in own.items()
+        if numbers >= least
     }
 
 

@@ -8,8 +8,8 @@ interpolate_position_embedding(pos_embed, grid_size) -> (1, 1 + rows·columns, D
   float32(1, 1 + 4 * 4, 8), (2, 8)  # as many patches as before
   float32(1, 1 + 3 * 3, 5), (3, 3)
 as they were: (rows, columns) == (old_rows, old_columns) -> rows * columns == places
-    positions come back as they were wherever there are to be as many as before: 4×4 and
-    2×8 both have 16 patches, but they are different grids
+    positions come back unchanged whenever the new grid has as many patches as the old:
+    4×4 and 2×8 both have 16, but they are different grids
 class token resized
   = lambda pos, grid: F.interpolate(pos.mT, 1 + math.prod(grid), mode="linear").mT
     the class token is resized with the patches, along the line of tokens: it has no
@@ -21,7 +21,7 @@ view instead of permute: reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 
     D is brought in front of the grid by a view, which cuts the positions to pieces: lay
     them out as (1, rows, columns, D), then permute
 not moved back: flatten(2).transpose(1, 2) -> reshape(1, rows * columns, -1)
-    D is not moved back before the grid is flattened: each holds pieces of several
+    D is not moved back before the grid is flattened: each row holds pieces of several
 no antialias: , antialias=True -> nothing
     antialias=True is missing: without it PyTorch uses a different cubic, and skips
     positions when the grid shrinks

@@ -28,7 +28,7 @@ clocks from 1: torch.arange(embed_dim // 4, -> torch.arange(1, embed_dim // 4 + 
 rows alone: [row_code, column_code] -> [row_code, row_code]
     both halves tell the row; the second is to tell the column
 exponent doubled: / (embed_dim // 4) -> / (embed_dim / 8)
-    the exponent runs from 0 to 2 over the D/4 clocks, expected 0 to 1
+    the exponents are 2i/(D/4), expected i/(D/4): twice what they should be
 end included: / (embed_dim // 4) -> / (embed_dim // 4 - 1)
     the exponent of the last clock is 1: D/4 clocks have exponents i/(D/4), below 1
 class token at place 0

@@ -160,8 +160,8 @@ active in eval: not training -> False
     samples are dropped in evaluation too, where x is to come back as it is
 scaled in eval alone: training: return x -> training: return x * (1 - drop_prob)
   / keep -> nothing
-    what is kept is not scaled, and x is multiplied by the chance of being kept in
-    evaluation; scale in training, and leave x alone in evaluation
+    what is kept is not scaled, and in evaluation x is multiplied by the chance of being
+    kept; scale in training, and leave x alone in evaluation
 filled: x * coin / keep -> torch.where(coin > 0, x / keep, x.mean())
     what is dropped is filled with other numbers; a branch is left out by zeros
 ? Run it on torch.ones(5, 2, 3) with drop_prob 0.4 and print what comes out: which

@@ -43,7 +43,7 @@ squares: x.var(dim=-1, correction=0, keepdim=True)
     the variance is the mean of squares less the mean's square, which loses digits where
     numbers lie far from 0 and close together: take the mean of (x - mean)²
 no eps: var + eps -> var
-    eps itself is to be added to the variance, under the root, and here it is not
+    eps is not added to the variance, expected under the root
 bias before weight: normed * weight + bias -> (normed + bias) * weight
     the bias is added before the weight is multiplied, and so is multiplied too
 no keepdim: , keepdim=True -> nothing

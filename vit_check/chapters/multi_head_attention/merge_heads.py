@@ -10,7 +10,7 @@ merge_heads(x) -> (B, T, D)
   bfloat16(2, 2, 3, 4)
   float32(2, 2, 6, 4)
 view instead of transpose: transpose(1, 2).flatten(2) -> reshape(len(x), x.shape[2], -1)
-    your heads are joined without moving them back beside d: tokens mix
+    your heads are joined before h and T are swapped back: tokens mix
 averaged: transpose(1, 2).flatten(2) -> mean(dim=1)
     the heads are averaged, (B, T, d): put them side by side, (B, T, h·d)
 averaged and repeated: transpose(1, 2).flatten(2) -> mean(dim=1).repeat(1, 1, len(x[0]))

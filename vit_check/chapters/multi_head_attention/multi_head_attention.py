@@ -100,13 +100,12 @@ queries for keys: q @ k.mT -> q @ q.mT
 weights times keys: shares @ v -> shares @ k
     the weights gather keys; what they are to gather is the values
 heads averaged: shares @ v -> shares.mean(dim=1, keepdim=True) @ v
-    the weights are averaged over the heads before they meet the values; each head
-    gathers its values by its own weights
+    the weights are averaged over the heads before they meet the values
 softmax over heads: softmax(dim=-1) -> softmax(dim=1)
     the softmax runs over the heads: for each pair of tokens the attention weights of
     the heads sum to 1, but in each head each row should
 heads joined by view: .transpose(1, 2).reshape -> .reshape
-    your heads are joined without moving them back beside d: tokens mix
+    your heads are joined before h and T are swapped back: tokens mix
 heads split by view: (2, 0, 3, 1, 4) -> (2, 0, 1, 3, 4).reshape(3, B, h, T, d)
     the heads are split with a view to (B, h, T, d): a head then holds pieces of
     different tokens; split D into (h, d) first, then swap h and T
@@ -131,7 +130,7 @@ across the batch: B, T, D = x.shape -> x = x.transpose(0, 1); B, T, D = x.shape
     attention runs over the batch: the first axis is taken for the tokens, as
     nn.MultiheadAttention does unless it is told batch_first=True
 one head: h = sizes["num_heads"] -> h = 1
-    num_heads has no effect: all of D is one head
+    num_heads has no effect: here all of D is one head
 residual inside: return joined -> return x + joined
     x is added inside: the residual belongs to the block, not to the attention
 weights first: return joined @ -> return shares; joined @

@@ -12,7 +12,7 @@ reorder_qkv(rows, num_heads) -> the same rows, those of q first, then k, then v
 left as they were: .transpose(0, 1) -> nothing
     the rows are in the order in which they came: a reshape there and back moves nothing
 the other way: (num_heads, 3 -> (3, num_heads
-    the rows are moved the other way: they come as (h, 3, d), expected (3, h, d)
+    the rows are moved the other way: they come as (h, 3, d) and leave as (3, h, d)
 d before h: transpose(0, 1) -> movedim(0, 2)
     within q, k and v the heads' rows are mixed: a head's d rows should stay together
 read as (h, d, 3): 3, -1)).transpose(0, 1) -> -1, 3)).movedim(2, 0)

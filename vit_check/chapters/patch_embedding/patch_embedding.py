@@ -71,7 +71,7 @@ reshaped instead of transposed: transpose(1, 2) -> reshape(len(maps), -1, len(we
     (B, D, rows, columns) is reshaped to (B, N, D): the shape fits, and a vector holds
     one output of many patches; flatten the grid, then swap the last two axes
 rows and columns swapped: maps.flatten(2) -> maps.mT.flatten(2)
-    the patches run down the columns: vector 1 should be of the one right of patch 0
+    the patches run down the columns: vector 1 belongs to the patch right of patch 0
 stride left out: , stride=sizes["patch_size"] -> nothing
     the window moves by one pixel, so that patches overlap: the stride should be P
 activation: transpose(1, 2) -> transpose(1, 2).relu()

@@ -17,7 +17,7 @@ rows and columns swapped: B, rows, columns, C -> B, columns, rows, C
     the patches are laid down column by column; patch 1 belongs to the right of patch 0
 channels last in a patch: columns, C, height, width) -> columns, height, width, C)
   3, 1, 4, 2, 5 -> 5, 1, 3, 2, 4
-    a row is read as (P, P, C); it holds all of channel 0 first, (C, P, P)
+    each patch is read as (P, P, C); it holds all of channel 0 first, (C, P, P)
 sizes swapped: = lambda patches, P, image_size: unpatchify(patches, P, image_size[::-1])
     the grid has as many rows as it should have columns: image_size is (height, width),
     and H/P is the number of rows

@@ -15,7 +15,7 @@ variance: std.reshape -> std.square().reshape
 bias unchanged: - shift.sum((1, 2, 3)) -> nothing
     the bias is as before, expected less the new weights times the mean
 mean not scaled: folded * mean -> weight * mean
-    the bias takes the mean times the old weight, expected times the new one
+    in the bias the mean is multiplied by the old weight, expected by the new one
 averaged over the patch: shift.sum((1, 2, 3)) -> shift.sum(1).mean((1, 2))
     the mean's share is averaged over the patch's pixels, expected summed
 ? Write down what the layer puts out for a patch whose pixels are (x - mean) / std, and

@@ -96,7 +96,7 @@ load_checked(model, state_dict)
 not loaded: model.load_state_dict(state) -> pass
     weights that fit do not arrive in the model
 assigned: (state) -> (state, assign=True)
-    the model gets other tensors, as with assign=True, expected other numbers in its own
+    the model gets other tensors, as with assign=True, expected new numbers in its own
 by place: (state) -> (dict(zip(own, state.values())))
     the tensors are loaded by their place in the dictionary, expected by their names
 PyTorch's own error: if faults: -> if False:

@@ -23,7 +23,8 @@ class _Rows(TorchFunctionMode):
     ) -> Any:
         output = func(*args, **(kwargs or {}))
         for tensor in tensors_in(output):
-            flat = tensor.numel() < 2 or tensor.min() == tensor.max()  # no scores
+            flat = tensor.numel() < 2 or bool(tensor.min() == tensor.max())  # no scores
+            flat |= func is Tensor.__getitem__  # a piece of something larger
             if self.keys in tensor.shape and tensor.is_floating_point() and not flat:
                 self.found |= tensor.numel() // self.keys not in self.widths
         if func is F.scaled_dot_product_attention:  # it makes whole rows inside

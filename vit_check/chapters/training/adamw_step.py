@@ -31,7 +31,7 @@ betas exchanged: 0.9, 0.999 -> 0.999, 0.9
 no square: g**2 -> g.abs()
     v averages the gradient's size, expected its square
 eps under the root: (v_hat.sqrt() + 1e-8) -> (v_hat + 1e-8).sqrt()
-    eps is added under the root, where it is not small any more: it belongs after it
+    eps is added under the root, where it is not small any more: add it to the root
 uphill: - change -> + change
     the step goes uphill, with the gradient instead of against it
 corrected averages returned: change, m, v -> change, m_hat, v_hat

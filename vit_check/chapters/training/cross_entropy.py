@@ -30,7 +30,7 @@ smoothing over K - 1: label_smoothing / K -> label_smoothing / (K - 1) * (1 - on
 summed over the classes: label_smoothing / K -> label_smoothing
     every class gets the whole ε: the log-probabilities are summed, expected their mean
 logarithm of 0: log_softmax(dim=1) -> softmax(dim=1).log()
-    the loss is infinite where a probability has become 0 before its logarithm is taken
+    the loss is infinite or NaN where a probability is 0 before its logarithm is taken
 overflow: logits.log_softmax(dim=1) -> (logits.exp() / logits.exp().sum(1, True)).log()
     the loss is NaN for logits of 300: e³⁰⁰ is infinite in 32 bits; a softmax stays what
     it is when every logit is lowered by the largest

@@ -31,7 +31,7 @@ def _evaluation(
     return {
         f"the accuracy over {len(images)} batches in {mode} mode": measured,
         "the mode that the model is left in": " and ".join(sorted(modes)),
-        "a graph for gradients": "kept" if model.recorded else "not kept",
+        "a graph for gradients": "built" if model.recorded else "not built",
     }
 
 
@@ -60,13 +60,13 @@ first batch alone: in batches: -> in batches[:1]:
     the share is that of the first batch alone: does the loop end too soon?
 mean of the batches: hits.sum() -> hits.double().mean()
   len(labels) -> 1
-    the shares of the batches are averaged, so that images of a small one count for more
+    the shares of the batches are averaged: an image of a small batch counts for more
 full batches: right / count -> right / len(batches) / len(batches[0][1])
     the right answers are divided by the number of batches times the size of the first
 last batch alone: += -> =
     the share is that of the last batch alone: what the others gave is overwritten
 graph kept: no_grad -> enable_grad
-    a graph for gradients is kept, which nobody needs: measure under torch.no_grad()
+    a graph for gradients is built, which nobody needs: measure under torch.no_grad()
 ? Two batches of 16 and one of 5: how many images are there, and how many right?
 ? Count right answers and images over all batches and divide once, at the end. Before
   it: which mode is the model in, and which is it to be left in?

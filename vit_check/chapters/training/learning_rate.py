@@ -40,7 +40,7 @@ a straight line: (1 + math.cos(math.pi * min(1.0, progress))) / 2 -> (1 - progre
     the rate falls along a straight line, expected half a cosine
 a quarter of a cosine
   (1 + math.cos(math.pi * min(1.0, progress))) / 2 -> math.cos(math.pi * progress / 2)
-    a quarter of a cosine is used, from top to zero, expected a half, down to its bottom
+    a quarter of a cosine is used, from 0 to π/2, expected half of one, from 0 to π
 floor: peak * (1 + math.cos(math.pi * min(1.0, progress))) / 2
   -> peak * (0.01 + 0.99 * (1 + math.cos(math.pi * min(1.0, progress))) / 2)
     the rate ends at a hundredth of the peak, expected at 0

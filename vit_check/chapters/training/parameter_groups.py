@@ -83,7 +83,7 @@ parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]
   "other names", 0.1
   "a layer used twice", 0.1
 norms by their name: parameter.ndim >= 2 -> "norm" not in name
-    the norms are recognised by the word norm in their names, expected by their axes
+    the norms are recognised by the word norm in their names, expected by their one axis
 all decay: name.endswith("weight") and parameter.ndim >= 2 -> True
     everything decays: biases, norms, class token and positions as well
 groups exchanged: matrices if is_matrix else rest -> rest if is_matrix else matrices

@@ -117,9 +117,9 @@ both of one kind
 and for or: height % patch_height or -> height % patch_height and
     refuses only if neither side can be filled; one that cannot be filled is enough
 width not checked: or width % patch_width -> nothing
-    refuses a height that the patches do not fill, and lets such a width pass
+    lets a width pass that the patches do not fill, expected a ValueError
 height not checked: height % patch_height or -> nothing
-    refuses a width that the patches do not fill, and lets such a height pass
+    lets a height pass that the patches do not fill, expected a ValueError
 area checked: height % patch_height or width % patch_width
   -> height * width % (patch_height * patch_width)
   height // patch_height, width // patch_width
@@ -128,7 +128,7 @@ area checked: height % patch_height or width % patch_width
     and still hold no nine patches: ask it of each side
 rest dropped: height % patch_height or width % patch_width -> False
     counts the whole patches of an image that they do not fill and says nothing of the
-    pixels left over; refuse it with a ValueError
+    pixels left over; raise a ValueError for such an image
 area divided: height % patch_height or width % patch_width -> False
   height // patch_height, width // patch_width
   -> height * width // (patch_height * patch_width), 1
