@@ -3,9 +3,9 @@
 In the side bar exercises and side roads are under their chapter, and the lab stands
 first. The path leads from chapter to chapter through the exercises: "previous" goes
 back to a chapter and not to its exercises, and a side road leads back to the path.
-Below stand the other ways on: the next chapter without the exercises, and what else
-belongs to this one. In the header exercises and side roads have the way up to their
-chapter.
+Beside the exercises stands the next chapter without them, with the question that
+opening.py has found, and below what else belongs to this one. In the header exercises
+and side roads have the way up to their chapter.
 """
 
 import re
@@ -57,11 +57,9 @@ def others(app: Sphinx, page: str) -> list[tuple[str, str]]:
     chapter = chapter_above(app, page)
     if chapter is None:
         return []
-    path = sorted(filter(CHAPTER.fullmatch, app.env.found_docs))
     family = app.env.toctree_includes.get(chapter, [])
     ways = [("", one) for one in family if one.startswith(EXERCISES)]
     ways += [("Side road", one) for one in family if not one.startswith(EXERCISES)]
-    ways += [("Next chapter", one) for one in path[path.index(chapter) + 1 :][:1]]
     there = {page, *neighbours(app, page).values()}
     return [(kind, one) for kind, one in ways if one not in there]
 
@@ -75,10 +73,16 @@ def lead_on(
 
     def link_to(other: str) -> dict[str, str]:
         title = builder.render_partial(app.env.titles[other])["title"]
-        return {"link": builder.get_relative_uri(pagename, other), "title": title}
+        question = app.env.metadata[other].get("question", "")
+        link = builder.get_relative_uri(pagename, other)
+        return {"link": link, "title": title, "question": question}
 
-    for direction, other in neighbours(app, pagename).items():
+    around = neighbours(app, pagename)
+    for direction, other in around.items():
         context[direction] = link_to(other)
+    after = neighbours(app, around.get("next", pagename)).get("next")
+    if around.get("next", "").startswith(EXERCISES) and after:
+        context["next_chapter"] = link_to(after)
     ways = others(app, pagename)
     context["others"] = [{"kind": kind, **link_to(one)} for kind, one in ways]
     chapter = chapter_above(app, pagename)

@@ -18,7 +18,7 @@ const NARROW = 560; // pixels of the screen
 const N = grid * grid;
 // milliseconds: the colours appear, the first patch asks, it stops asking, end
 const [COLOURS, ASK, STOP, END] = [1400, 1800, 4200, 4800];
-const DARK = 0.45; // how much darker the least similar patch is
+const DARK = 0.3; // how much darker the least similar patch is
 const LIT_FROM = 0.9; // share of the patches that stay dark
 const NEAR = 3; // patches so near to the one that asks are not said to be similar
 

@@ -34,3 +34,9 @@ declare const vitCover: {
 interface Uint8ArrayConstructor {
   fromBase64?(text: string): Uint8Array<ArrayBuffer>;
 }
+
+/** Escape, or a phone's way back; TypeScript does not know it yet. */
+declare class CloseWatcher {
+  onclose: (() => void) | null;
+  destroy(): void;
+}

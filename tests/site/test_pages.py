@@ -243,7 +243,7 @@ FOUR = "notebooks/04_scaled_dot_product_attention"
 EXERCISES = "notebooks/exercises/04_scaled_dot_product_attention"
 MASKS = "notebooks/side_roads/masks"
 BESIDE_THE_PATH = {
-    FOUR: [MASKS, "notebooks/05_multi_head_attention"],
+    FOUR: [MASKS],
     EXERCISES: [MASKS],
     MASKS: [EXERCISES],
     "notebooks/15_a_vit_of_2026": ["notebooks/side_roads/three_small_changes"],

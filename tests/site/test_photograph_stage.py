@@ -150,7 +150,7 @@ def test_a_visitor_learns_what_a_token_is(visit, site, tmp_path):
     resize(visit.tab, {"width": 1280, "height": 720})
     open_stage(visit.tab, site)
     gate = visit.tab.locator(".vp-gate-words")
-    expect(gate).to_contain_text("8 × 8 patches, and gives back 384 numbers for each")
+    expect(gate).to_contain_text("8 × 8 patches into 384 numbers, its token")
     assert visit.tab.evaluate("scrollY") == 0, "the head of the page is in sight"
     load(visit.tab)
     first = visit.tab.locator(".vp-fact").first

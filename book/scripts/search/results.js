@@ -75,11 +75,25 @@ export class Answers {
     dialog.setAttribute("aria-label", "Search");
     const isInside = (/** @type {EventTarget | null} */ one) => one instanceof Node && dialog.contains(one);
     const hide = () => dialog.parentElement?.classList.remove("show");
-    document.addEventListener("keydown", ({ key, target }) => {
-      if (key !== "Escape" || !isInside(target)) return;
+    /** @type {CloseWatcher | undefined} */
+    let back; // that of a phone, which then closes the dialog and leaves the page where it is
+    const leave = () => {
       hide();
+      back?.destroy();
       const buttons = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".search-button__button"));
       [...buttons].find((button) => button.checkVisibility())?.focus();
+    };
+    const watch = () => {
+      back?.destroy();
+      if (!("CloseWatcher" in window)) return;
+      back = new CloseWatcher();
+      back.onclose = leave;
+    };
+    watch();
+    this.input.addEventListener("focus", watch);
+    dialog.parentElement?.addEventListener("click", () => dialog.checkVisibility() || leave());
+    document.addEventListener("keydown", ({ key, target }) => {
+      if (key === "Escape" && isInside(target)) leave();
     });
     dialog.addEventListener("focusout", (event) => {
       const { relatedTarget } = /** @type {FocusEvent} */ (event);

@@ -284,10 +284,11 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
           ${board.element}
           <div class="vl-says">${verdict.element}${show === "heads" ? "" : switched}</div>
         </div>
+        ${whole ? "" : tools.element}
         <div class="vl-looks-place">${looks}${split}${toNumbers}</div>
         <div class="vl-heads">${maps.element}</div>
         ${inside.element}
-        ${tools.element}
+        ${whole ? tools.element : ""}
         <div class="vl-answers">${bars.element}${changed}${allOn}${accuracy.element}</div>
         ${keeping}${announcer.element}
       </div>

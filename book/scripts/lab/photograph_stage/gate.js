@@ -49,11 +49,9 @@ export async function photographPanel(Model) {
   });
   const { grid, width } = manifest;
   const words =
-    "A real Vision Transformer with 22 million parameters is about to look at photographs: press one of these six, " +
-    `or later take your own, which never leaves this page. It cuts a photograph into ${grid} × ${grid} patches, and ` +
-    `gives back ${width} numbers for each of them, the patch’s token. Patches that show the same kind of thing ` +
-    "usually get similar tokens: point at an eye of the cat, and the model finds the other eye. Its weights have to " +
-    "be loaded first. Your browser then keeps them for the next time.";
+    `A Vision Transformer with 22 million parameters turns each of a photograph’s ${grid} × ${grid} patches into ` +
+    `${width} numbers, its token. Point at one eye of the cat, and it finds the other. Choose one of these six, or ` +
+    "later your own, which never leaves this page. Your browser loads the model once.";
   const element = html`
     <div class="vl-panel vp-gate">
       <div class="vl-row vp-six" role="group" aria-label="The picture">${six.map(({ press }) => press)}</div>
