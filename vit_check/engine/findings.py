@@ -17,7 +17,7 @@ not repeatable | module: answers differently when called twice in eval mode: a d
 result kept: gives other numbers of the same shapes the result that it gave the first
     ones: is it kept from one call to the next?
 changes its input: changes {name}, which its caller still needs: an operation with a
-    trailing underscore, += or -=, or an assignment to a slice works in place
+    trailing underscore, one such as += or *=, or an assignment to a slice does so
 changes its weights: changes its own parameters when it is called
 depends on the batch: gives a sample something else in a batch than alone: are the
     samples of the batch mixed, or is a size of the batch built in?

@@ -18,7 +18,7 @@ eps outside the root: torch.sqrt(mean_square + eps) -> (torch.sqrt(mean_square) 
 no eps: mean_square + eps -> mean_square
     eps has no effect: it is to be added to the mean of the squares, under the root
 sum: .mean(dim=-1 -> .sum(dim=-1
-    the squares are summed and not averaged, which makes every token √D times too short
+    the squares are summed, expected their mean: the root is about √D times too large
 over tokens and numbers: dim=-1 -> dim=(1, 2)
     the mean runs over all numbers of an image, expected over those of each token
 over the tokens: x.square().mean(dim=-1 -> x.square().mean(dim=1

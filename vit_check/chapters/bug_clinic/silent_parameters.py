@@ -89,7 +89,7 @@ sum of the logits: (logits * factors).sum() -> logits.sum()
     the logits are added up, which may give the same always: give each a factor
 squares: (logits * factors) -> logits.square()
     everything is called silent where all logits are 0, as with a fresh head: there the
-    slope of their squares, and of whatever is as flat, is 0
+    slope of their squares is 0; give each logit a factor instead
 a factor of 0: torch.arange(1.0, logits.numel() + 1).sin().reshape(logits.shape)
   -> torch.arange(logits.shape[1])
     a logit's factor is 0: parameters that reach no other logit are called silent

@@ -21,7 +21,7 @@ brackets missing: down * (2 * window_size - 1) -> down * 2 * window_size - 1
 only added: down * (2 * window_size - 1) -> down
     the differences are added as they are: one down and one across are the same
 not shifted: difference + window_size - 1 -> difference
-    the numbers begin below 0, as differences do; add w - 1, so that they begin at 0
+    the numbers begin below 0: add w - 1 to both differences before one is multiplied
 columns not shifted: + across -> + across - window_size + 1
     the rows' difference is shifted to begin at 0 and the columns' is not
 shifted by w: difference + window_size - 1 -> difference + window_size
