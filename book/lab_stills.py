@@ -30,7 +30,7 @@ STILL_LIFE = """
 }
 .vl-challenge, .vl-toolbar, .vl-keep, .vl-switches, .vl-looks, .vl-below, .vl-drag,
 .vl-panel .vl-controls:has(fieldset), .vl-panel fieldset, .vp-other, .vp-above,
-.vp-maps :is(td, th):last-child,
+.vp-maps .vp-switch,
 .vl-panel > .vl-row, .vl-step p:has(a) { display: none; }
 .vp-stage {
   --vp-map: 3.4rem; grid-template: "left maps" auto "right maps" 1fr / 19rem auto;
@@ -48,6 +48,8 @@ def still(tab: Page, place: Locator) -> Image.Image:
     if load.count():
         load.click()
         place.locator(".vp-stage").wait_for(timeout=LOADING)
+        for key in ("ArrowRight", "ArrowLeft"):  # then nothing invites a press
+            place.locator(".vp-patches").press(key)
     stops = place.locator(".vl-stop:visible")
     if stops.count():
         stops.last.click()

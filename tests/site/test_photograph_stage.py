@@ -661,6 +661,16 @@ def test_on_a_desk_pictures_and_settings_share_a_row(stage):
         assert note["x"] + note["width"] < box["x"]
 
 
+def test_a_pressed_head_has_its_switch_in_sight(stage):
+    stage.get_by_role("button", name="block 11, head 5", exact=True).click()
+    switch = stage.get_by_role("switch", name="block 11, head 5")
+    expect(switch).to_be_in_viewport(ratio=1)
+    title, area = (
+        one.bounding_box() for one in (stage.locator(".vp-maps caption"), switch)
+    )
+    assert area["y"] + area["height"] <= title["y"] + title["height"], "over the maps"
+
+
 def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
     tab = visits(alone=True, has_touch=True, is_mobile=True).tab
     resize(tab, PHONE)
@@ -675,6 +685,7 @@ def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
     tab.evaluate("() => new Promise(requestAnimationFrame)")
     tab.evaluate("() => new Promise(requestAnimationFrame)")
     assert small.evaluate("small => small.toDataURL()") != before
+    expect(tab.get_by_role("switch", name="block 9, head 1")).to_be_in_viewport(ratio=1)
     box, head = (
         one.bounding_box() for one in (small, tab.locator(".bd-header-article"))
     )

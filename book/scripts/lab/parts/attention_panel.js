@@ -273,7 +273,9 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
       showGrid.checked = showBox.checked = true;
       return bets?.restart();
     },
-    paint: () => paintPicture(source, boardShows(), run.said[depth - 1], pictureInWords(run.said[depth - 1])),
+    paint: () => source.waits
+      ? null
+      : paintPicture(source, boardShows(), run.said[depth - 1], pictureInWords(run.said[depth - 1])),
     tell: toast.say,
   }) : "";
   const element = html`
@@ -282,14 +284,15 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
         ${bets?.element ?? ""}
         <div class="vl-top">
           ${board.element}
-          <div class="vl-says">${verdict.element}${show === "heads" ? "" : switched}</div>
+          <div class="vl-says">${verdict.element}${bars.element}${changed}</div>
         </div>
         ${whole ? "" : tools.element}
+        ${show === "heads" ? "" : switched}
         <div class="vl-looks-place">${looks}${split}${toNumbers}</div>
         <div class="vl-heads">${maps.element}</div>
         ${inside.element}
         ${whole ? tools.element : ""}
-        <div class="vl-answers">${bars.element}${changed}${allOn}${accuracy.element}</div>
+        <div class="vl-answers">${allOn}${accuracy.element}</div>
         ${keeping}${announcer.element}
       </div>
       ${toast.element}${tokens.element}

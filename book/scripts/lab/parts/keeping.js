@@ -104,10 +104,10 @@ export function paintPicture(source, shown, { probabilities, best }, words) {
 }
 
 /**
- * Makes the buttons that reset the lab, copy the link and save the picture.
+ * Makes the buttons that reset the lab, copy the link and save the picture. paint() returns null if there is none yet.
  * @template State
  * @param {{
- *   state(): State, form: Form<State>, reset(): unknown, paint(): HTMLCanvasElement, tell: Tell,
+ *   state(): State, form: Form<State>, reset(): unknown, paint(): HTMLCanvasElement | null, tell: Tell,
  * }} hands
  */
 export function keepingButtons({ state, reset, paint, tell, form }) {
@@ -133,7 +133,9 @@ export function keepingButtons({ state, reset, paint, tell, form }) {
     }
   });
   const save = button("Save picture", () => {
-    paint().toBlob((blob) => {
+    const picture = paint();
+    if (!picture) return tell("There is no answer to save yet. Draw a digit first.", { briefly: true });
+    picture.toBlob((blob) => {
       if (!blob) return;
       const anchor = el("a", { download: "vit-lab.png", href: URL.createObjectURL(blob) });
       anchor.click();

@@ -240,7 +240,9 @@ export interface LookSizes {
 }
 /** A model that looks at photographs; a test puts another in its place. */
 export interface Looker extends LookSizes {
-  look(pixels: ImageData | Float32Array, options?: LookOptions, before?: Run | null): Promise<Run>;
+  look(
+    pixels: ImageData | Float32Array, options?: LookOptions, before?: Run | null, isOld?: () => boolean,
+  ): Promise<Run>;
 }
 export interface LookerClass {
   load(options: { signal: AbortSignal; onProgress: Progress }): Promise<Looker>;

@@ -84,6 +84,7 @@ const CHAPTERS = [
   "06_encoder_block",
   "07_vision_transformer",
 ];
+const ABOVE = 100; // pixels, which the header and, on a phone, the buttons cover
 const SHUFFLED = "Shuffled among the patches; the class token keeps its own.";
 
 /**
@@ -110,12 +111,12 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
   const canvas = el("canvas", { class: "vl-tensor", role: "img" });
   const legend = el("p", { class: "vl-note" });
   const link = el("a");
-  const back = button("Back", () => show(index - 1));
-  const next = button("Next", () => show(index + 1));
+  const back = button("Back", () => go(index - 1));
+  const next = button("Next", () => go(index + 1));
   const map = makeSpine({
     whole: until === "probabilities",
     depth: model.depth,
-    pick: (stop) => show(steps.findIndex((step) => step.stop === stop)),
+    pick: (stop) => go(steps.findIndex((step) => step.stop === stop)),
     open(which) {
       block = which;
       run();
@@ -155,6 +156,12 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
     return isInside ? `Block ${block}: ${about[stop][0]}` : about[stop][0];
   }
 
+  /** Shows a step, and brings it into sight if it begins above what is seen. @type {(to: number) => void} */
+  function go(to) {
+    show(to);
+    if (title.getBoundingClientRect().top < ABOVE) step.scrollIntoView();
+  }
+
   /** @type {(to: number) => void} */
   function show(to) {
     index = clamp(to, 0, steps.length - 1);
@@ -178,15 +185,17 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
     );
   }
 
+  const step = html`
+    <div class="vl-step">
+      <div class="vl-words">${title}${shape}${words}<p>${link}</p></div>
+      <div class="vl-values">${canvas}${legend}</div>
+    </div>`;
   const element = html`
     <div class="vl-panel vl-walk">
       <div class="vl-walk-top">${board.element}${tools.element}</div>
       ${map.element}
       <div class="vl-row">${back}${next}${labelled("shuffle the positions", shuffled)}${believed}</div>
-      <div class="vl-step">
-        <div class="vl-words">${title}${shape}${words}<p>${link}</p></div>
-        <div class="vl-values">${canvas}${legend}</div>
-      </div>
+      ${step}
       ${announcer.element}
     </div>`;
   source.onChange(whenSeen(element, run));

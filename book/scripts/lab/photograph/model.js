@@ -19,6 +19,7 @@ import { PhotographRun, bandsOf, firstDifference, patchesOf, rowsOf } from "./ru
 /** @typedef {import("./worker.js").Message} Message */
 
 const MOST_WORKERS = 4; // each holds all weights
+const STRIDE = 3; // blocks that the threads run before they ask whether the look is still wanted
 const PANEL = 8; // tokens that stand side by side for the kernels
 const folder = new URL("../photograph/", DATA).href;
 
@@ -187,13 +188,14 @@ export class PhotographModel {
    * options.headsOff: [[block, head], ...], whose output is replaced by zeros; options.blocksOff: [block, ...], which
    * add nothing; options.shuffled: for each patch, the patch whose position it gets, or null; options.hidden:
    * [patch, ...], which are covered with the mean colour.
-   * before: an earlier Run; only what is after the first difference from it is computed.
+   * before: an earlier Run; only what is after the first difference from it is computed. isOld(): whether the look is
+   * no longer wanted; threads then end it with an Error.
    * @type {(
-   *   pixels: ImageData | Float32Array, options?: LookOptions, before?: PhotographRun | null,
+   *   pixels: ImageData | Float32Array, options?: LookOptions, before?: PhotographRun | null, isOld?: () => boolean,
    * ) => Promise<PhotographRun>}
    */
-  look(pixels, options = {}, before = null) {
-    const looked = this.#last.then(() => this.#look(pixels, options, before));
+  look(pixels, options = {}, before = null, isOld = () => false) {
+    const looked = this.#last.then(() => this.#look(pixels, options, before, isOld));
     this.#last = looked.catch(() => {});
     return looked;
   }
@@ -203,7 +205,7 @@ export class PhotographModel {
    * @param {LookOptions} options
    * @param {PhotographRun | null} before
    */
-  async #look(pixels, { headsOff = [], blocksOff = [], shuffled = null, hidden = [] }, before) {
+  async #look(pixels, { headsOff = [], blocksOff = [], shuffled = null, hidden = [] }, before, isOld = () => false) {
     const settings = {
       pixels: planes(pixels, this.size),
       headsOff: [...headsOff],
@@ -223,7 +225,7 @@ export class PhotographModel {
       this.#gpu = null;
       await this.#startThreads();
     }
-    if (!this.#gpu) await this.#lookOnThreads(run, from, patches);
+    if (!this.#gpu) await this.#lookOnThreads(run, from, patches, isOld);
     return run;
   }
 
@@ -231,8 +233,9 @@ export class PhotographModel {
    * @param {PhotographRun} run
    * @param {number} from
    * @param {Sent | null} patches
+   * @param {() => boolean} isOld
    */
-  async #lookOnThreads(run, from, patches) {
+  async #lookOnThreads(run, from, patches, isOld) {
     const { shuffled, headsOff, blocksOff } = run.settings;
     if (patches) {
       const length = patches.length / this.grid ** 2;
@@ -250,23 +253,22 @@ export class PhotographModel {
       });
       await embedded;
     }
-    const blocks = this.#all(
-      "block",
-      this.blocks - Math.max(0, from),
-      (worker, { index = 0, tokens = null, queries, keys }) =>
+    const start = Math.max(0, from);
+    for (let at = start; at < this.blocks; at += STRIDE) {
+      if (isOld()) throw new Error("Another look was asked for.");
+      const to = Math.min(at + STRIDE, this.blocks);
+      const blocks = this.#all("block", to - at, (worker, { index = 0, tokens = null, queries, keys }) =>
         run.put(index, this.shares[worker], { tokens, queries, keys }),
-    );
-    const normal = this.#all("norm", 1, (worker, { tokens = null }) =>
-      run.put(this.blocks, this.shares[worker], { tokens }),
-    );
-    this.#tell((index) => ({
-      does: "look",
-      from: Math.max(0, from),
-      headsOff,
-      blocksOff,
-      tokens: from >= 0 ? rowsOf(run.tokens(from - 1), this.shares[index], this.dim) : null,
-    }));
-    await Promise.all([blocks, normal]);
+      );
+      const normal = to < this.blocks ? null : this.#all("norm", 1, (worker, { tokens = null }) =>
+        run.put(this.blocks, this.shares[worker], { tokens }),
+      );
+      this.#tell((index) => ({
+        does: "look", from: at, to, headsOff, blocksOff,
+        tokens: at === from ? rowsOf(run.tokens(from - 1), this.shares[index], this.dim) : null,
+      }));
+      await Promise.all([blocks, normal]);
+    }
     await this.#decode(run);
   }
 

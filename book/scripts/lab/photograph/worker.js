@@ -14,7 +14,9 @@
  * @typedef {{ block: number, row: number, keys: Float32Array, values: Float32Array }} Keyed
  * @typedef {{ queries: Float32Array<ArrayBuffer>, keys: Float32Array<ArrayBuffer> }} Keys
  * @typedef {{ manifest: Manifest, modules: WebAssembly.Module[], share: Share, peers: MessagePort[] }} StartMessage
- * @typedef {{ from: number, tokens: Float32Array | null, headsOff: number[][], blocksOff: number[] }} LookMessage
+ * @typedef {{
+ *   from: number, to: number, tokens: Float32Array | null, headsOff: number[][], blocksOff: number[],
+ * }} LookMessage
  * @typedef {{ kind: string, height: number, width: number, address: number, scales: number }} Placed
  * @typedef {Record<"multiply" | "unpack" | "softmaxRows" | "gelu", (...numbers: number[]) => void>} Kernels
  */
@@ -202,18 +204,19 @@ export function photographWorker() {
   }
 
   /**
-   * Runs the blocks from one on, and sends the page what comes out of each.
+   * Runs the blocks from one up to another, and sends the page what comes out of each, and after the last the norm.
    * @type {(message: LookMessage) => Promise<void>}
    */
-  async function look({ from, tokens, headsOff, blocksOff }) {
+  async function look({ from, to, tokens, headsOff, blocksOff }) {
     if (tokens) array(at.x, rows * D).set(tokens);
-    for (let index = from; index < about.blocks; index++) {
+    for (let index = from; index < to; index++) {
       const off = headsOff.filter(([block]) => block === index);
       const keys = blocksOff.includes(index) ? {} : await attend(index, off);
       const found = { did: "block", index, ...keys, tokens: array(at.x, rows * D).slice() };
       const transfer = Object.values(found).flatMap((value) => (typeof value === "object" ? [value.buffer] : []));
       postMessage(found, { transfer });
     }
+    if (to < about.blocks) return;
     const normal = new Float32Array(rows * D);
     inChunks((start, count) => {
       layerNorm("end.norm", at.x + start * D * ONE, count, at.normal);

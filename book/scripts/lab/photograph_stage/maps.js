@@ -42,12 +42,11 @@ export function photographMaps({ blocks, heads, grid, ...hands }) {
   const caption = el("caption");
   const element = maps.table(
     caption,
-    [...upTo(heads).map((head) => html`<span>head <b>${head}</b></span>`), "block on"],
+    upTo(heads).map((head) => html`<span>head <b>${head}</b></span>`),
     maps.rows.map((row, block) => html`
       <tr>
-        <th scope="row">block ${block}</th>
+        <th scope="row">block ${block}${switches[block].element}</th>
         ${row.map(({ place }) => place)}
-        <td>${switches[block].element}</td>
       </tr>`),
   );
   element.classList.add("vp-maps");

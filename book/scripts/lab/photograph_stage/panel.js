@@ -38,6 +38,7 @@ import { PHOTOS, VIEWS, changesInWords, headName, isUntouched, lookOptions, phot
 const HEADER = 48; // pixels, which stays above the page
 const PAINT = "Paint over the photograph: the model does not see the patches that you hide.";
 const NO_PATCH = "The class token is no patch. Press a patch, and its token is compared with all others.";
+const INVITATION = "Press another patch, and it asks instead.";
 
 /**
  * @param {Looker} model
@@ -52,6 +53,7 @@ export async function photographStage(model, { photos, common, chosen }) {
   const state = form.first();
   /** @type {{ token: number | null, head: string | null }} */
   const pointed = { token: null, head: null };
+  let isUntried = true; // whether no patch has been pressed yet
   const toast = makeToast();
   const announcer = makeAnnouncer();
   /** @type {(SeenPhotograph & { state: PhotographState }) | null} */
@@ -250,6 +252,7 @@ export async function photographStage(model, { photos, common, chosen }) {
         refresh();
       },
       pick(token) {
+        isUntried = false;
         pointed.token = null;
         state.asks = token;
         refresh();
@@ -290,7 +293,7 @@ export async function photographStage(model, { photos, common, chosen }) {
   });
   const headSwitch = toggleSwitch("head", () => state.head && toggle(state.head));
   const headLabel = el("span", { class: "vp-switch-name", "aria-hidden": "true" });
-  const headField = html`<span class="vl-field">${headSwitch.element}${headLabel}</span>`;
+  const headField = html`<span class="vl-field vp-off">${headSwitch.element}${headLabel}</span>`;
   const small = makings({
     grid,
     choose: chooseView,
@@ -402,6 +405,7 @@ export async function photographStage(model, { photos, common, chosen }) {
     ownThumb.src = (await album.get("own")).shown(false).toDataURL("image/jpeg", 0.7);
     own.hidden = ownThumb.hidden = false;
     choosePicture("own");
+    toBoard();
   }
 
   // Running and painting
@@ -528,6 +532,7 @@ export async function photographStage(model, { photos, common, chosen }) {
       title: `Where ${nameOf(asks())} looks`,
     });
     const shown = views();
+    if (isUntried) shown.matches.words += ` ${INVITATION}`;
     small.paint(shown, view(), boardShows());
     elsewhere.paint(state.other, otherShown());
     write(looks, looksInWords(shown));
@@ -582,6 +587,7 @@ export async function photographStage(model, { photos, common, chosen }) {
       toast.say(state.photo === "own" && /link/.test(text) ? `${text} Your own picture is not in it.` : text, options),
     reset: () => {
       hiding.checked = false;
+      toBoard();
       return bets.restart();
     },
     paint: picture,
@@ -612,10 +618,10 @@ export async function photographStage(model, { photos, common, chosen }) {
         <div class="vp-left">${board.element}${looks}</div>
         ${settings}
         <div class="vp-right">${small.element}${elsewhere.element}</div>
-        <div class="vp-heads">${maps.element}<div class="vl-row vp-off">${headField}${allOn}</div></div>
+        <div class="vp-heads">${maps.element}${headField}</div>
         <div class="vl-toolbar vp-take" role="group" aria-label="Take something away">
           ${labelled("shuffle the positions", shuffled)}${labelled("hide patches", hiding)}
-          ${showAll}${believes}${taken}
+          ${showAll}${allOn}${believes}${taken}
         </div>
         ${keeping}${announcer.element}
       </div>

@@ -27,21 +27,25 @@ export function photographSession(model, album) {
   let other = null; // the same for the other photograph
 
   /**
-   * Queues work; it is skipped, and null returned, if isOld() when its turn comes.
+   * Queues work; it is skipped, and null returned, if isOld() when its turn comes, or when it has failed.
    * @template Result
    * @param {() => Promise<Result>} work
    * @param {() => boolean} isOld
    * @returns {Promise<Result | null>}
    */
   function queue(work, isOld) {
-    const done = turn.then(() => (isOld() ? null : work()));
+    const done = turn.then(() => (isOld() ? null : work())).catch((error) => {
+      if (!isOld()) throw error;
+      return null;
+    });
     turn = done.catch(() => {});
     return done;
   }
 
-  /** @type {(name: string, picture: Picture) => Promise<Run>} */
-  async function untouched(name, picture) {
-    const run = kept.get(name) ?? await model.look(picture.pixels(false), lookOptions(NOTHING, model));
+  /** @type {(name: string, picture: Picture, isOld: () => boolean) => Promise<Run>} */
+  async function untouched(name, picture, isOld) {
+    const run = kept.get(name) ??
+      await model.look(picture.pixels(false), lookOptions(NOTHING, model), null, isOld);
     kept.delete(name);
     kept.set(name, run); // the last one used is the last one to go
     for (const oldest of kept.keys()) if (kept.size > MOST_KEPT) kept.delete(oldest);
@@ -56,35 +60,37 @@ export function photographSession(model, album) {
   /** @type {(state: PhotographState) => Promise<SeenPhotograph | null>} */
   function look(state) {
     const mine = ++asked;
+    const isOld = () => mine !== asked;
     return queue(async () => {
       const picture = await album.get(state.photo);
-      const before = await untouched(state.photo, picture);
-      if (mine !== asked) return null;
+      const before = await untouched(state.photo, picture, isOld);
+      if (isOld()) return null;
       if (isUntouched(state)) return { now: before, before, picture };
       if (last?.key !== keyOf(state)) {
         const sameImage =
           last?.photo === state.photo && last.turned === state.turned ? last.run : state.turned ? undefined : before;
-        const run = await model.look(picture.pixels(state.turned), lookOptions(state, model), sameImage);
+        const run = await model.look(picture.pixels(state.turned), lookOptions(state, model), sameImage, isOld);
         last = { key: keyOf(state), run, photo: state.photo, turned: state.turned };
       }
-      if (mine !== asked) return null;
+      if (isOld()) return null;
       return { now: last.run, before: state.turned ? turnedRun(before) : before, picture };
-    }, () => mine !== asked);
+    }, isOld);
   }
 
   /** @type {(state: PhotographState, name: string) => Promise<SeenElsewhere | null>} */
   function elsewhere(state, name) {
     const mine = asked;
+    const isOld = () => mine !== asked;
     const seen = { ...state, photo: name, turned: false, hidden: [] };
     return queue(async () => {
       const picture = await album.get(seen.photo);
-      if (isUntouched(seen)) return { now: await untouched(seen.photo, picture), picture };
+      if (isUntouched(seen)) return { now: await untouched(seen.photo, picture, isOld), picture };
       if (other?.key !== keyOf(seen)) {
-        const run = await model.look(picture.pixels(false), lookOptions(seen, model), kept.get(seen.photo));
+        const run = await model.look(picture.pixels(false), lookOptions(seen, model), kept.get(seen.photo), isOld);
         other = { key: keyOf(seen), run };
       }
       return { now: other.run, picture };
-    }, () => mine !== asked);
+    }, isOld);
   }
 
   /** Returns a run's tokens, norms and saliency turned upside down. @type {(run: Look) => Look} */
