@@ -35,7 +35,7 @@ NUMBERS = (bool, int, float)
 
 # What may be taken for an argument, whose name comes in the place of {}.
 TAKEN = "-{} ~{} {}+1 {}-1 2*{} {}/2 1/{} {}.mT {}.flip(-1,-2)".split()
-CONSTANTS = (0, 1, 2, 3, 4, 12, 16, 1000, 1e-5, 1e-6)
+CONSTANTS = (0, 1, 2, 3, 4, 12, 16, 100, 1000, 10_000, 1e-5, 1e-6)
 
 
 @dataclass(eq=False, repr=False)
@@ -227,7 +227,7 @@ class FunctionCheck(Check):
         for name, code in itertools.product(names, TAKEN):
             found[code.format(name)] = {name: code.format(name)}
         for one, two in itertools.permutations(names, 2):
-            found[f"{one}={two}"] = {one: two}
+            found[f"{one}={two}, whatever {one} is"] = {one: two}
             if names.index(one) < names.index(two):
                 found[f"{one} and {two} exchanged"] = {one: two, two: one}
         return found

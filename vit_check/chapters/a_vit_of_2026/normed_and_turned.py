@@ -24,11 +24,11 @@ normed after the turn
 over all heads: F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> all_heads_normed(x, weight)
     the norm runs over the D numbers of all heads, expected over each head's d
 no eps: weight, 1e-6 -> weight
-    eps is far smaller than 1e-6: F.rms_norm takes the step of the dtype unless told
+    without an eps F.rms_norm takes the dtype's own, in float64 far smaller than 1e-6
 another eps: weight, 1e-6 -> weight, 1e-5
     eps is 1e-5, expected 1e-6
 length 1: F.rms_norm(x, x.shape[-1:], weight, 1e-6) -> F.normalize(x, dim=-1) * weight
-    each vector is brought to length 1, expected a mean of 1 of the squares
+    each vector is brought to length 1, expected to length √d
 layer norm: F.rms_norm -> F.layer_norm
   weight, 1e-6 -> weight, None, 1e-6
     the mean is subtracted: this is a LayerNorm, and an RMSNorm is asked for

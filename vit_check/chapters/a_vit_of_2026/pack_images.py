@@ -54,9 +54,9 @@ pack_images(grids, head_dim) -> angles (T, d/2), mask (T, T)
 mask open: == image -> >= 0 * image
     every token may look at all others, so the images see each other
 mask inverted: == image -> != image
-    True and False are exchanged: True stands for a pair that may be attended
+    True and False are exchanged: True is to stand for a pair that may be attended
 causal: == image -> == image; mask = mask.tril()
-    a token may look only at those before it, expected at its whole image
+    a token may look only at itself and those before it, expected at its whole image
 one grid across all: torch.cat(angles) -> one_grid(grids, head_dim)
     the rows go on where the image before ended, expected to begin at 0 in each
 two images: enumerate(grids) -> enumerate(grids[:2])

@@ -80,7 +80,7 @@ silent_parameters(model, images) -> a list of names
   float64(4, 6), float64(3, 1, 2, 3), "old gradients"
   float64(4, 6), float64(32, 1, 2, 3), "logits that are all 0"
 missing alone: or (parameter.grad == 0).all() -> nothing
-    only gradients that are None are found, expected those of zeros as well
+    only gradients that are None are found, expected also those that are all zeros
 zeros alone: is None or -> is not None and
     only gradients of zeros are found; a layer that is never called has None
 any zero: .all() -> .any()

@@ -21,8 +21,7 @@ one dimension: as_pair(grid_size, "grid_size") -> (math.prod(grid_size), 1)
   [row_code, column_code] -> [row_code]
     this is the code for a sentence: one half is to tell the row, one the column
 exponent of D: / (embed_dim // 4) -> / (embed_dim // 2)
-    the clocks slow down half as fast as they should: each half has D/2 numbers, and so
-    D/4 clocks, over which the exponent runs from 0 to 1
+    the exponents are i/(D/2), expected i/(D/4): the clocks slow down half as fast
 clocks from 1: torch.arange(embed_dim // 4, -> torch.arange(1, embed_dim // 4 + 1,
     the clocks are counted from 1, expected from 0: clock 0 turns by 1 radian a step
 rows alone: [row_code, column_code] -> [row_code, row_code]

@@ -106,6 +106,8 @@ softmax over heads: softmax(dim=-1) -> softmax(dim=1)
     the heads sum to 1, but in each head each row should
 heads joined by view: .transpose(1, 2).reshape -> .reshape
     your heads are joined before h and T are swapped back: tokens mix
+heads joined before the tokens: .transpose(1, 2).reshape -> .permute(0, 3, 1, 2).reshape
+    the heads are joined from (B, d, h, T), expected from (B, T, h, d): tokens mix
 heads split by view: (2, 0, 3, 1, 4) -> (2, 0, 1, 3, 4).reshape(3, B, h, T, d)
     the heads are split with a view to (B, h, T, d): a head then holds pieces of
     different tokens; split D into (h, d) first, then swap h and T

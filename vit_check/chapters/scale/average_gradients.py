@@ -16,7 +16,7 @@ average_gradients(gradients, counts) -> the gradient of the whole batch
 zero times NaN: if n > 0 -> nothing
     a process without an image sends NaN, and zero times NaN is NaN: leave it out
 mean of means: n / total -> 1 / len(counts)
-    every process counts the same, expected each by its number of images
+    the processes count alike, expected each by its number of images
 weighed, not divided: n / total -> n
     each gradient is multiplied by its number of images, and nothing divides the sum
 divided by processes: n / total -> n / len(counts)

@@ -34,11 +34,11 @@ batch_shares(count, num_processes, rank) -> list of the places in the batch
 not shared: range(rank, count, num_processes) -> range(count)
     every process gets the whole batch: all of them then compute the same gradient
 blocks: = lambda B, n, rank: [i for i in range(B) if i // -(-B // n) == rank]
-    the batch is cut into blocks; dealt like cards, image 1 goes to process 1
+    the batch is cut into blocks, expected dealt like cards: image 1 to process 1
 rest dropped: (rank, count, -> (rank, count // num_processes * num_processes,
     when the batch does not divide evenly, its last images go to nobody: deal them, too
 padded: = lambda count, n, rank: [i % count for i in range(rank, -(-count // n) * n, n)]
-    images from the front are dealt twice until all have as many: they count twice
+    until all have as many, images from the front are dealt again, and count twice
 ranks from 1: (rank, count, -> (rank - 1 if rank else count, count,
     the ranks are taken to begin at 1: the first process has rank 0
 ? Write 0 to 10 in a row and under each the process that gets it, with four of them.

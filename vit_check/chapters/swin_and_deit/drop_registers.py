@@ -17,7 +17,7 @@ class token dropped as well: [first, rest] -> [rest]
 last tokens dropped: = lambda tokens, R: tokens[:, : tokens.shape[1] - R]
     the last R tokens, patches, are dropped, expected tokens 1 to R
 one too few: 1 + num_registers -> num_registers
-    one register is left: they are tokens 1 to R, and a slice ends one earlier
+    one register is left: they are tokens 1 to R, so the patches begin at 1 + R
 one too many: 1 + num_registers -> 2 + num_registers
     a patch is dropped with the registers, expected tokens 1 to R and no more
 ? Write the order of the tokens down for R = 2 and three patches, with their places.

@@ -14,7 +14,7 @@ no transpose: .transpose(2, 3) -> nothing
 dilated: transpose(2, 3) -> permute(0, 3, 1, 4, 2, 5)
     rows of windows are joined as (w, rows/w), expected as (rows/w, w)
 columns first: .transpose(2, 3) -> .permute(0, 1, 4, 2, 3, 5)
-    inside a window the tokens are read down the columns, expected along the rows
+    inside a window the tokens are laid down its columns, expected along its rows
 not joined: .reshape(-1, height, width, D) -> nothing
     the windows are in their places but not joined to (B, rows, columns, D)
 map flattened: height, width, D -> height * width, D

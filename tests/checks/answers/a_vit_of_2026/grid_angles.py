@@ -33,7 +33,7 @@ counted from 1: row * frequency -> (row + 1) * frequency
   column * frequency -> (column + 1) * frequency
 faster and faster: -4 * i -> 4 * i
 twice the fraction: -4 * i -> -2 * i
-values: base ** ( -> 100 ** (
+as if: base ** ( -> 100 ** (
 default: base=100.0 -> base=10000.0
 """)
 def with_loops(rows, columns, head_dim, num_prefix=1, base=100.0):
