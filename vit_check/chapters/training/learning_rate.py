@@ -23,7 +23,7 @@ TABLE = """
 learning_rate(step, total_steps, warmup_steps, peak) -> a float
   23, 5, 0.8
   17, 0, 0.3
-  40, 12, 2.0
+  20, 12, 2.0  # the warm-up is longer than the fall
 first step of 0: (step + 1) / (warmup_steps + 1) -> step / warmup_steps
     the warm-up starts at 0, expected at its first part, peak / (warmup_steps + 1)
 a step behind: (step + 1) -> step

@@ -34,6 +34,8 @@ def with_tensors(step, total, warmup, peak):
 @wrong_edits("""
 value: peak * rise -> 3e-3 * rise
 value: peak * rise -> peak**2 * rise
+value: max(0, step - warmup_steps) -> (step - warmup_steps)
+  rise * math.cos(angle) ** 2 -> min(rise, math.cos(angle) ** 2)
 """)
 def with_a_squared_cosine(step, total_steps, warmup_steps, peak):
     rise = min(1.0, (step + 1) / (warmup_steps + 1))
