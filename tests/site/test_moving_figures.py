@@ -960,9 +960,10 @@ def test_a_term_of_the_formula_lights_and_fills_what_it_names(visit):
 
 def test_play_goes_on_by_itself_until_it_is_stopped(visit):
     figure = visit("one_query", time_stands=True)
+    press(figure, "Back")
     press(figure, "Play")
     status = figure.get_by_role("status")
-    for said in ("Divided", "softmax"):
+    for said in ("q kᵀ", "Divided"):
         figure.page.clock.run_for(200)
         expect(status).to_contain_text(said)
         figure.page.clock.run_for(2900)
