@@ -18,7 +18,7 @@ const NARROW = 560; // pixels of the screen
 const N = grid * grid;
 // milliseconds: the colours appear, the first patch asks, it stops asking, end
 const [COLOURS, ASK, STOP, END] = [1400, 1800, 4200, 4800];
-const DARK = 0.3; // how much darker the least similar patch is
+const DARK = 0.55; // how much darker the least similar patch is
 const LIT_FROM = 0.9; // share of the patches that stay dark
 const NEAR = 3; // patches so near to the one that asks are not said to be similar
 
@@ -135,7 +135,7 @@ function cover(still) {
     pen.clearRect(0, 0, WIDTH, height);
     pen.imageSmoothingQuality = "high";
     const image = shade.createImageData(sheet.width, sheet.height);
-    lit.forEach((bright, k) => { image.data[4 * k + 3] = 255 * DARK * shine * (1 - bright); });
+    lit.forEach((bright, k) => { image.data[4 * k + 3] = 255 * DARK * shine * (1 - Math.sqrt(bright)); });
     shade.putImageData(image, 0, 0);
     const seen = Math.round(clamp(now / COLOURS, 0, 1) * 2 * grid) / (2 * grid); // share of the colours
     photos.forEach(([x, y, side], i) => {

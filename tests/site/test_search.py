@@ -342,6 +342,7 @@ side_roads/when_it_does_not_work#the-loss-stays-at-ln-k-2-303-for-ten-classes
   my model does not learn
   accuracy stays at 10 percent
   accuracy stuck at 10%
+  why is my accuracy 10%
   loss does not go down
   my loss is not going down
   loss doesn't improve

@@ -111,7 +111,10 @@ export const TOLD_AT = [
     /\b(loss|accuracy)\b.*(\bnot|n['’]t)\b.*\b(go|get|fall|drop|improv|decreas|increas|ris(e|ing)|chang)\w*/i,
     `${SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes`,
   ],
-  [/\baccuracy\b.*\b(stuck|stays?)\b.*\b(10\b|chance)/i, `${SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes`],
+  [
+    /\baccuracy\b.*(\b(stuck|stays?)\b.*\b10\b|\b10 ?(%|per ?cent)|\bchance\b)/i,
+    `${SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes`,
+  ],
   [/\bpredict\w* .*\bsame (class|label|digit)\b/i, `${SYMPTOMS}#the-model-predicts-one-class-for-every-image`],
   [
     /\bval(idation)? loss\b.*\b(higher|above|larger|greater|ris(es|ing)|increas\w*|goes up|going up)\b/i,

@@ -37,7 +37,7 @@ no root: torch.sqrt(var + eps) -> (var + eps)
 eps outside the root: torch.sqrt(var + eps) -> (torch.sqrt(var) + eps)
     eps is added to the standard deviation; it belongs under the root, to the variance
 eps 1e-5: var + eps -> var + 1e-5
-    eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
+    eps is 1e-5, PyTorch's default, expected the argument eps, 1e-6 if none is given
 squares: x.var(dim=-1, correction=0, keepdim=True)
   -> x.square().mean(dim=-1, keepdim=True) - mean.square()
     the variance is the mean of squares less the mean's square, which loses digits where

@@ -13,8 +13,8 @@ no transpose: .transpose(1, 2) -> nothing
     the heads come after the tokens, (B, T, h, d): swap these two axes
 view instead of transpose
   T, num_heads, D // num_heads).transpose(1, 2) -> num_heads, T, D // num_heads)
-    the tokens are cut up: a view to (B, h, T, d) has the right shape, but a head then
-    holds pieces of different tokens; split D first, then transpose
+    the tokens are cut up: a view to (B, h, T, d) has the right shape, but head 0 then
+    gets all numbers of the first tokens; split D first, then transpose
 d before h: num_heads, D // num_heads).transpose(1, 2)
   -> D // num_heads, num_heads).permute(0, 3, 1, 2)
     D is split as (d, h): head 0 gets every h-th number, but it should get the first d
