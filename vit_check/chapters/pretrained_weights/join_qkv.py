@@ -16,7 +16,7 @@ rows interleaved: torch.cat -> (lambda parts: torch.stack(parts, 1).flatten(0, 1
 side by side: torch.cat(weights) -> torch.cat(weights, dim=1)
     the matrices are joined side by side, (D, 3D), expected one below the other
 each transposed: torch.cat(weights) -> torch.cat([weight.T for weight in weights])
-    each matrix is transposed before it is joined, expected as it comes, (out, in)
+    each matrix comes out transposed, (in, out), expected as it comes, (out, in)
 biases of zero: torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
     the biases are replaced by zeros: the three that came are to be kept
 ? The joint layer puts out 3·D numbers a token, and the model cuts them into three
