@@ -305,6 +305,7 @@ FOUND = {  # a question, and the section that should come first
     "lr scheduler": "08_training#warm-up-and-a-cosine",
     "checkpointing": "11_speed#by-hand-activation-checkpointing",
     "gradent clipping": "08_training#clipping",
+    "F.scaled_dot_product_attention": "11_speed#by-hand-fused-attention",
     "nn.Conv2d(3, 768, 16, 16)": (
         "02_patch_embedding#the-same-layer-written-as-a-convolution"
     ),

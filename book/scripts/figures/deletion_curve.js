@@ -103,7 +103,7 @@ function start(figure) {
     figure.draw(`box-${half}`, { x: left + start, y: photo.y + top, width: end - start, height: bottom - top });
     const height = (bar.height * shares[now]) / 100;
     figure.draw(`bar-${half}`, { y: bar.y + bar.height - height, height });
-    figure.draw(`curve-${half}`, { d: graph(shares) });
+    figure.draw(`curve-${half}`, { d: graph(shares.slice(0, now + 1)) }); // what is ahead is not given away
     const [share, answer] = [number(shares[now]), answers[now]];
     const right = Number(answer) === picture.label;
     figure.write(`label-${half}`, String(picture.label));

@@ -35,6 +35,7 @@ const SYMPTOMS = "notebooks/side_roads/when_it_does_not_work.html";
 
 /** Sections that answer a question best although others have more of its words. @type {[RegExp, string][]} */
 export const TOLD_AT = [
+  [/\b(nn\.functional|F)\.scaled_dot_product_attention\b/, "notebooks/11_speed.html#by-hand-fused-attention"],
   [
     /^(install(ation|ing)?|set ?up|colab|kaggle|binder|download|pdf|licen[cs]es?)$/i,
     "book/intro.html#take-it-with-you",

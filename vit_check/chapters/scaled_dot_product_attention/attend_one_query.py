@@ -29,7 +29,7 @@ attend_one_query(query, keys, values) -> (output, weights)
 {of_all.OF_QUERIES}
 scores for weights: v, weights -> v, scores
     the second thing returned is the scores, expected the weights, after the softmax
-first value left out: return weights @ v -> return weights[1:] @ v[1:]
+first value left out: weights @ v -> weights[1:] @ v[1:]
     the sum of the values leaves out the first
 no exponential: scores.softmax(dim=-1) -> scores / scores.sum()
     the scores are divided by their sum as they are: the exponential is missing
