@@ -2,6 +2,7 @@
 
 import re
 from html import escape
+from itertools import pairwise
 
 _NUMBER = re.compile(r"[+\-−±<>≈]?\s?\d")
 _WORDS = re.compile(r"[a-z] [a-z]")
@@ -25,6 +26,7 @@ class Table:
     def row(self, *cells: object) -> None:
         """Add a row of a cell for each heading; ValueError if there are more or fewer.
 
+        A row without a name belongs to the name above, which then stands once for all.
         Integers get thousands separators, floats four digits, and a power of ten and a
         minus sign are written as in the text: −3·10⁻¹⁰, not -3e-10.
         """
@@ -48,15 +50,21 @@ class Table:
         aligned = self._align()
 
         def line(tags: list[str], cells: list[str]) -> str:
+            sides = aligned[-len(cells) :]
             parts = [
                 f'<{tag} style="text-align: {side}">{escape(cell)}</{tag.split()[0]}>'
-                for tag, side, cell in zip(tags, aligned, cells, strict=True)
+                for tag, side, cell in zip(tags, sides, cells, strict=True)
             ]
             return f"<tr>{''.join(parts)}</tr>"
 
         rest = len(self.headings) - 1
         head = line(['th scope="col"'] * (rest + 1), list(self.headings))
-        body = [line(['th scope="row"', *["td"] * rest], row) for row in self.rows]
+        named = [n for n, row in enumerate(self.rows) if row[0] or n == 0]
+        body: list[str] = []
+        for first, end in pairwise([*named, len(self.rows)]):
+            name = f'th scope="row" rowspan="{end - first}"'.replace(' rowspan="1"', "")
+            body.append(line([name, *["td"] * rest], self.rows[first]))
+            body += [line(["td"] * rest, row[1:]) for row in self.rows[first + 1 : end]]
         caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
         top = [f'<table class="vit-table">{caption}', f"<thead>{head}</thead>"]
         return "\n".join([*top, "<tbody>", *body, "</tbody>", "</table>"])

@@ -22,6 +22,15 @@ def test_text_is_aligned():
     )
 
 
+def test_a_name_stands_once_for_the_rows_below_it():
+    table = Table("model", "patch")
+    for name, patch in (("B", 16), ("", 32), ("H", 14)):
+        table.row(name, patch)
+    names = BeautifulSoup(table._repr_html_(), "html.parser").select("tbody th")
+    spans = [(one.text, one.get("rowspan")) for one in names]
+    assert spans == [("B", "2"), ("H", None)]
+
+
 def test_html_headings_have_a_scope():
     table = BeautifulSoup(three_rows()._repr_html_(), "html.parser").table
     assert table.caption.text == "How many?"
