@@ -725,7 +725,8 @@ DEFINED = {  # a question, and the entry of the glossary that is shown above all
 @pytest.mark.parametrize("question", DEFINED)
 def test_a_term_is_defined_above_the_results(visits, question):
     one = opened(visits(), f"{(HTML / 'search.html').as_uri()}?q={quote(question)}")
-    [definition] = one.tab.locator(".search-definitions a").all()
+    definition = one.tab.locator(".search-definitions a")
+    expect(definition).to_have_count(1)
     expect(definition).to_contain_text(DEFINED[question])
     definition.click()
     one.tab.wait_for_url("**/book/glossary.html#term-*")
