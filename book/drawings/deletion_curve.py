@@ -107,10 +107,13 @@ def draw() -> Drawing:
     found, grey = pictures()
     first = found[0]
     words = [
-        f"it gives the {first.label} {first.curves[name].shares[COVERED] / 100:.2f} "
-        f"and answers {first.curves[name].answers[COVERED]}"
+        f"the digit's probability is {first.curves[name].shares[COVERED] / 100:.2f}, and the "
+        f"answer is {first.curves[name].answers[COVERED]}"
         for name, _ in SIDES
     ]
+    after_five = {name: curve.shares[5] for name, curve in first.curves.items()}
+    fallen = max(after_five[name] for name, _ in SIDES)
+    assert fallen < 10 < 90 < after_five[BESIDE], "as the words below say"
     drawing = Drawing(
         "Patches covered one by one",
         f"The same picture twice: a handwritten {first.label} in a box and three "

@@ -2004,6 +2004,9 @@ def test_what_is_covered_costs_what_it_costs_in_the_chapter(visit, chapter_nine,
                 assert number(figure, f"share-{half}") == pytest.approx(share, abs=6e-3)
                 mark = "✓" if answer == label else "✗"
                 assert written(figure, f"answer-{half}") == f"answer: {answer} {mark}"
+                curve = figure.locator(f'[data-part="curve-{half}"] path')
+                points = curve.first.get_attribute("d").count("L")
+                assert points == count, "what is ahead is not given away"
                 bar = figure.locator(f'[data-part="bar-{half}"] rect')
                 height = float(bar.get_attribute("height"))
                 assert height / 144 == pytest.approx(share, abs=6e-3)

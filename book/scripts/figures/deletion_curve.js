@@ -70,7 +70,7 @@ function start(figure) {
 
   /** @type {(left: Half, right: Half) => string} */
   function sentence(left, right) {
-    const digit = `the ${picture.label}`;
+    const digit = `the digit ${picture.label}`;
     if (now === 0)
       return `Nothing is covered yet: ${digit} has a probability of ${left.share}. Drag the line, and watch the bars.`;
     if (now === patches)
