@@ -107,8 +107,8 @@ def draw() -> Drawing:
     found, grey = pictures()
     first = found[0]
     words = [
-        f"the digit's probability is {first.curves[name].shares[COVERED] / 100:.2f}, and the "
-        f"answer is {first.curves[name].answers[COVERED]}"
+        f"the digit's probability is {first.curves[name].shares[COVERED] / 100:.2f}, "
+        f"and the answer is {first.curves[name].answers[COVERED]}"
         for name, _ in SIDES
     ]
     after_five = {name: curve.shares[5] for name, curve in first.curves.items()}
