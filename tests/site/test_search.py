@@ -940,7 +940,8 @@ def test_a_list_that_is_shown_anew_keeps_the_focus_in_its_place(visits):
     }"""
     field = one.tab.locator(".search-button__search-container input")
     field.evaluate(last_letters)
-    expect(links.first).to_have_attribute("href", re.compile("highlight=rollout"))
+    expect(links.first).to_have_attribute("href", re.compile("#term-rollout$"))
+    expect(links.nth(1)).to_have_attribute("href", re.compile("highlight=rollout"))
     expect(links.nth(1)).to_be_focused()
     one.tab.keyboard.press("ArrowUp")
     one.tab.keyboard.press("ArrowUp")

@@ -166,7 +166,15 @@ export class Answers {
     if (finder.spelt(question) !== question) return;
     const found = finder.find(question).filter(({ missing }) => !missing);
     this.status.textContent = "Found in headings and terms; the text is on its way …";
-    this.list.replaceChildren(...this.listed(finder, groupsOf(found), pages));
+    this.replaceFound([], this.listed(finder, groupsOf(found), pages));
+  }
+
+  /** A link in focus gives its focus to what takes its place. @param {Element[]} above @param {Element[]} list */
+  replaceFound(above, list) {
+    const inFocus = this.stopInFocus();
+    this.above.replaceChildren(...above);
+    this.list.replaceChildren(...list);
+    if (inFocus > 0) (this.stops()[inFocus] ?? this.input).focus();
   }
 
   /** @type {(finder: Finder, groups: ReturnType<typeof groupsOf>, pages: number) => Element[]} */
@@ -183,16 +191,12 @@ export class Answers {
     const defined = finder.definitions(question);
     const found = question ? finder.find(question) : [];
     const groups = groupsOf(found.filter(({ section }) => !defined.includes(section)));
-    const inFocus = this.stopInFocus();
+    const nearest = question && !found.length ? this.waysOn(finder.nearest(question)) : [];
+    const listed = this.listed(finder, groups, pages);
+    if (groups.length > pages) listed.push(el("li", { class: "search-more" }, this.more(question, pages)));
     this.status.textContent = question && this.told(finder, question, found);
     this.above.className = found.length ? "search-definitions" : "search-nearest";
-    if (found.length) this.above.replaceChildren(...defined.map((term) => this.definition(term)));
-    else this.above.replaceChildren(...(question ? this.waysOn(finder.nearest(question)) : []));
-    this.list.replaceChildren(...this.listed(finder, groups, pages));
-    if (groups.length > pages)
-      this.list.append(el("li", { class: "search-more" }, this.more(question, pages)));
-    // the new list replaced the link in focus; its successor in the same place takes the focus
-    if (inFocus > 0) (this.stops()[inFocus] ?? this.input).focus();
+    this.replaceFound(found.length ? defined.map((term) => this.definition(term)) : nearest, listed);
     if (!this.dialog) this.remember(question);
   }
 
