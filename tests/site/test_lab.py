@@ -140,7 +140,7 @@ def test_numbers_of_the_text():
     config = model.config
     hidden = round(config.embed_dim * config.mlp_ratio)
     assert f"$D$ is {config.embed_dim}, $h$ is {config.num_heads}," in text
-    assert f"$M$ of the MLP is {hidden}, and a patch is {config.patch_size} × " in text
+    assert f"$M$ of the MLP is {hidden}." in text
     parameters = sum(p.numel() for p in model.parameters())
     assert f"{round(parameters, -4):,} parameters" in text
     scripts = [SCRIPTS / "model.js", SCRIPTS / "kernels.js"]
@@ -850,6 +850,26 @@ def test_bets_come_out_as_their_texts_say(fresh):
     assert focused == "It stays"  # the pressed button is gone
     card.get_by_role("button", name="It changes").click()
     card.get_by_text("Bet 1 of 9, 1 right so far").wait_for()
+
+
+def test_a_bet_says_that_its_scene_no_longer_stands(fresh):
+    look = panel(fresh, "attention")
+    card = look.locator(".vl-challenge")
+    changed = "You have changed the scene since"
+    card.get_by_role("button", name="It changes").click()
+    card.get_by_role("button", name="Again").wait_for()
+    expect(card).not_to_contain_text(changed)
+    look.locator(".vl-map").first.click()  # looks, and changes nothing
+    drawn(fresh)
+    expect(card).not_to_contain_text(changed)
+    look.get_by_role("button", name="digit 3").click()
+    expect(card).to_contain_text(changed)
+    look.get_by_role("button", name="digit 5").click()
+    expect(card).not_to_contain_text(changed)
+    look.get_by_role("button", name="digit 3").click()
+    card.get_by_role("button", name="Next").click()
+    expect(card).to_contain_text("Does the answer survive")
+    expect(card).not_to_contain_text(changed)
 
 
 def test_a_bet_is_about_the_readers_digit_or_gives_it_back(fresh):
@@ -1679,6 +1699,31 @@ def test_the_walk_is_on_one_screen(fresh):
         assert walk.locator(".vl-panel").bounding_box()["height"] <= 720 - 48
 
 
+def test_on_a_desk_the_walks_words_and_tensors_are_on_one_screen(fresh):
+    resize(fresh, {"width": 1280, "height": 800})
+    heading = fresh.get_by_role("heading", name="One image, step by step")
+    walk = panel(fresh, "walk")
+    walk.scroll_into_view_if_needed()
+    walk.and_(fresh.locator("[data-state=open]")).wait_for()
+    heading.evaluate("heading => heading.scrollIntoView({ behavior: 'instant' })")
+    for name in ("Positions", "Block 0: Attention weights, by softmax"):
+        stop(walk, name).click()
+        expect(heading).to_be_in_viewport(ratio=1)
+        expect(walk.locator(".vl-tensor")).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("width", [1100, 1280, 1920])
+def test_on_a_desk_everything_begins_at_the_stages_left_edge(fresh, width):
+    resize(fresh, {"width": width, "height": 900})
+    begins = "(all) => all.map(one => Math.round(one.getBoundingClientRect().left))"
+    sections = "article > section > section"
+    parts = fresh.locator(f"article .vit-lab:not([hidden]), {sections} > h2, #board")
+    edges = parts.evaluate_all(begins)
+    assert len(edges) > 6 and len(set(edges)) == 1
+    paragraphs = fresh.locator(f"{sections} > p").evaluate_all(begins)
+    assert len(set(paragraphs)) == 2  # they stand in pairs
+
+
 def test_on_a_phone_a_stop_of_the_walk_shows_its_tensor(fresh):
     resize(fresh, PHONE)
     walk = panel(fresh, "walk")
@@ -1686,8 +1731,11 @@ def test_on_a_phone_a_stop_of_the_walk_shows_its_tensor(fresh):
     walk.and_(fresh.locator("[data-state=open]")).wait_for()
     walk.evaluate("walk => walk.scrollIntoView({ behavior: 'instant' })")
     expect(walk.get_by_role("heading", name="1. The image")).to_be_in_viewport()
-    for name in ("Probabilities", "Block 0: Keys"):
-        stop(walk, name).click()
+    for name in ("Cut into patches", "Probabilities", "Block 0: Keys"):
+        if name == "Cut into patches":
+            walk.get_by_role("button", name="Next").click()
+        else:
+            stop(walk, name).click()
         expect(walk.get_by_role("heading", name=name)).to_be_in_viewport(ratio=1)
         expect(walk.locator(".vl-tensor")).to_be_in_viewport(ratio=1)
         expect(walk.get_by_role("button", name="Next")).to_be_in_viewport(ratio=1)

@@ -176,6 +176,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     const now = state();
     if (run.isOf(now)) return refresh();
     if (run.compute(now)) toast.clear();
+    bets?.compare();
     const words = refresh();
     announcer.say(source.waits ? words : [run.change || words, source.where()].join(" "));
   }

@@ -18,6 +18,7 @@ const STAYS = [["stays", "It stays"], ["changes", "It changes"]];
 /** @type {(value: number) => string} */
 const share = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
 
+const LOOKING = ["head", "asks", "votes", "view", "common", "other"]; // change what is looked at, and no answer
 const PATIENCE = 250; // milliseconds from which a bet says that it is being settled
 
 const FAREWELL = "Now set a scene yourself: choose a digit, say what you expect, and only then throw a switch.";
@@ -150,7 +151,8 @@ export const digitBets = (measured) => [
 ];
 
 /**
- * Makes the card: {element, restart()}. show(state, {compared}) shows a state, compared with the one before if
+ * Makes the card: {element, restart(), compare()}; compare says whether the scene that was judged still stands.
+ * show(state, {compared}) shows a state, compared with the one before if
  * compared is true, and resolves to what bets are about: with digits, the answer and each head's share in the box.
  * state() returns the present state, and imageOf(state) the part of it that is the reader's to choose: a bet with a
  * scene of its own gives it back. glance() returns a small copy of what the answer is seen in, which may be out of
@@ -177,6 +179,20 @@ export function challengeCard({ show, bets, first, state, imageOf, end: farewell
   /** @type {Partial<State> | null} */
   let readers = null; // the image that the reader has set
   let index = 0;
+  /** @type {string | null} */
+  let judged = null; // the scene that the words are about
+  const standing = () => JSON.stringify(state(), (name, value) => (LOOKING.includes(name) ? undefined : value));
+
+  function compare() {
+    element.classList.toggle("vl-past", judged !== null && judged !== standing());
+    if (judged !== null && element.ariaBusy !== "true") tally();
+  }
+
+  /** Says which scene the words are about from now on. @type {(about: string | null) => void} */
+  function judge(about) {
+    judged = about;
+    compare();
+  }
 
   /** Keeps the reader's image if one stands there; returns whether it does. */
   function keep() {
@@ -223,6 +239,7 @@ export function challengeCard({ show, bets, first, state, imageOf, end: farewell
   }
 
   function end() {
+    judge(null);
     title.textContent = "That was the last one";
     place.textContent = "";
     const tallied = won.size ? `You made ${won.size} of the ${bets.length} bets and won ${count() || "none"}. ` : "";
@@ -232,11 +249,13 @@ export function challengeCard({ show, bets, first, state, imageOf, end: farewell
   }
 
   function tally() {
-    place.textContent = `Bet ${index + 1} of ${bets.length}${won.size ? `, ${count()} right so far` : ""}`;
+    const past = element.classList.contains("vl-past") ? ". You have changed the scene since" : "";
+    place.textContent = `Bet ${index + 1} of ${bets.length}${won.size ? `, ${count()} right so far` : ""}${past}`;
   }
 
   function ask() {
     const challenge = bets[index];
+    judge(null);
     title.textContent = challenge.title;
     tally();
     const theirs = readers && challenge.scene ? " This bet has an image of its own; you get yours back." : "";
@@ -267,6 +286,7 @@ export function challengeCard({ show, bets, first, state, imageOf, end: farewell
   /** @type {(bet: string) => Promise<void>} */
   async function settle(bet) {
     const challenge = bets[index];
+    judge(null);
     const isOfAnother = keep() && challenge.scene;
     const scene = setting();
     const before = await put(scene);
@@ -280,17 +300,18 @@ export function challengeCard({ show, bets, first, state, imageOf, end: farewell
       : el("strong", { class: "vl-wrong" }, `✗ Not this time: ${text[0].toLowerCase()}${text.slice(1)}. `);
     const whose = isOfAnother ? "This bet has an image of its own, which you see now. " : "";
     words.replaceChildren(verdict, whose, challenge.why({ before, after }));
+    judge(standing());
     if (glance) glanced.replaceChildren(glance());
     const again = button("Again", () => open(index));
     choices.replaceChildren(again, ...giveBack());
     again.focus({ preventScroll: true }); // the buttons with the bets are gone
   }
 
-  ask();
   const element = html`
     <section class="vl-challenge" aria-label="Make a bet">
       <div class="vl-challenge-words">${glanced}<div class="vl-row">${place}${title}</div>${words}</div>
       <div class="vl-challenge-hands">${choices}<div class="vl-row vl-turn">${back}${next}</div></div>
     </section>`;
-  return { element, restart };
+  ask();
+  return { element, restart, compare };
 }

@@ -29,7 +29,7 @@ function stepsOf({ imageSize: [H, W], gridSize: [rows, columns], patchSize: [p, 
   const [TOKENS, VECTORS, PAIRS] = ["(B, T, D)", "(B, h, T, d)", "(B, h, T, T)"];
   const cut =
     "The training images' mean is subtracted, and the rest divided by their spread. Then the image is cut into " +
-    `${rows} rows of ${columns} patches. A patch of ${p} × ${q} pixels is a row of ${pixels} numbers.`;
+    `${rows} × ${columns} patches. Each row is one of them: ${p} × ${q} pixels, ${pixels} numbers.`;
   const embedded =
     `One matrix makes each patch's ${pixels} numbers a vector of ${D}. Each row is a patch; the strongly coloured ` +
     "ones have ink in them.";
@@ -156,10 +156,16 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
     return isInside ? `Block ${block}: ${about[stop][0]}` : about[stop][0];
   }
 
-  /** Shows a step, and brings it into sight if it begins above what is seen. @type {(to: number) => void} */
+  /**
+   * Shows a step, and brings it into sight if it begins above what is seen. Where the buttons stay in sight, on a
+   * phone, also if its picture ends below.
+   * @type {(to: number) => void}
+   */
   function go(to) {
     show(to);
-    if (title.getBoundingClientRect().top < ABOVE) step.scrollIntoView();
+    const isBelow = canvas.getBoundingClientRect().bottom > innerHeight;
+    const buttonsStay = getComputedStyle(hands).position === "sticky";
+    if (title.getBoundingClientRect().top < ABOVE || (isBelow && buttonsStay)) step.scrollIntoView();
   }
 
   /** @type {(to: number) => void} */
@@ -185,16 +191,18 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
     );
   }
 
+  const label = labelled("shuffle the positions", shuffled);
+  const hands = html`<div class="vl-row">${back}${next}${label}${believed}</div>`;
   const step = html`
     <div class="vl-step">
-      <div class="vl-words">${title}${shape}${words}<p>${link}</p></div>
-      <div class="vl-values">${canvas}${legend}</div>
+      <div class="vl-words">${title}${shape}${words}</div>
+      <div class="vl-values">${canvas}${legend}<p>${link}</p></div>
     </div>`;
   const element = html`
     <div class="vl-panel vl-walk">
       <div class="vl-walk-top">${board.element}${tools.element}</div>
       ${map.element}
-      <div class="vl-row">${back}${next}${labelled("shuffle the positions", shuffled)}${believed}</div>
+      ${hands}
       ${step}
       ${announcer.element}
     </div>`;

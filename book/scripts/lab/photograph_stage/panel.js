@@ -416,6 +416,7 @@ export async function photographStage(model, { photos, common, chosen }) {
    */
   async function update({ quietly = false } = {}) {
     paintControls();
+    bets.compare();
     element.classList.add("vp-working");
     const looking = session.look({ ...state });
     showNext(state.photo);
