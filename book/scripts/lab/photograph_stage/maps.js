@@ -42,7 +42,7 @@ export function photographMaps({ blocks, heads, grid, ...hands }) {
   const caption = el("caption");
   const element = maps.table(
     caption,
-    upTo(heads).map((head) => html`<span>head <b>${head}</b></span>`),
+    upTo(heads).map((head) => html`<span><span class="vp-head">head </span>${head}</span>`),
     maps.rows.map((row, block) => html`
       <tr>
         <th scope="row">block ${block}${switches[block].element}</th>
