@@ -925,6 +925,35 @@ def test_the_dialog_answers_by_keyboard(visits):
     assert one.errors == []
 
 
+WATCHERS = """
+    window.watchers = new Set();
+    window.CloseWatcher = class {
+        constructor() { watchers.add(this); }
+        destroy() { watchers.delete(this); }
+    };
+"""
+
+
+def test_a_phones_back_closes_the_dialog_and_leaves_the_page(visits):
+    one = visits(alone=True)
+    one.tab.add_init_script(WATCHERS)
+    one.tab.goto((HTML / f"{FIRST}.html").as_uri())
+    button = one.tab.locator(".search-button__button:visible").first
+    field = one.tab.locator(".search-button__search-container input")
+    for _ in range(2):
+        one.tab.wait_for_function(
+            "Boolean(document.querySelector('.search-button__button')?.onclick)"
+        )
+        button.click()
+        one.tab.wait_for_function("watchers.size === 1")
+        one.tab.evaluate("for (const watcher of watchers) watcher.onclose()")
+        expect(field).to_be_hidden()
+        expect(button).to_be_focused()
+        assert one.tab.evaluate("watchers.size") == 0
+    assert one.tab.url == (HTML / f"{FIRST}.html").as_uri()
+    assert one.errors == []
+
+
 def test_a_list_that_is_shown_anew_keeps_the_focus_in_its_place(visits):
     one = dialog_on(visits, FIRST)
     one.tab.keyboard.press("Control+k")
