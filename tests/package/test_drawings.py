@@ -431,6 +431,15 @@ def test_the_temperatures_have_the_shares_of_the_chapter():
         assert f"{shares(tau)[0]:.3f}" == f"{share:.3f}"
 
 
+def test_the_parts_to_scale_are_the_whole_model():
+    from book.drawings.parameters_to_scale import ATTENTION, CONFIG, MLP, held
+
+    assert sum(held().values()) == CONFIG.cost().parameters == 86_567_656
+    for part, squares in (("attention", ATTENTION), ("MLP", MLP)):
+        drawn_as_squares = CONFIG.depth * squares * CONFIG.embed_dim**2
+        assert 1 <= held()[part] / drawn_as_squares < 1.002, "the rest is biases"
+
+
 def test_the_bill_has_the_numbers_of_the_chapter():
     from book.drawings.bill import GPU, MODELS, large, macs, memory
     from vit_steps.vision_transformer import PRESETS, ViTConfig
