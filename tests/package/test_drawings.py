@@ -431,6 +431,15 @@ def test_the_temperatures_have_the_shares_of_the_chapter():
         assert f"{shares(tau)[0]:.3f}" == f"{share:.3f}"
 
 
+def test_the_parts_to_scale_are_the_whole_model():
+    from book.drawings.parameters_to_scale import ATTENTION, CONFIG, MLP, held
+
+    assert sum(held().values()) == CONFIG.cost().parameters == 86_567_656
+    for part, squares in (("attention", ATTENTION), ("MLP", MLP)):
+        drawn_as_squares = CONFIG.depth * squares * CONFIG.embed_dim**2
+        assert 1 <= held()[part] / drawn_as_squares < 1.002, "the rest is biases"
+
+
 def test_the_bill_has_the_numbers_of_the_chapter():
     from book.drawings.bill import GPU, MODELS, large, macs, memory
     from vit_steps.vision_transformer import PRESETS, ViTConfig
@@ -445,13 +454,11 @@ def test_the_bill_has_the_numbers_of_the_chapter():
         assert quadratic * preset().depth == cost.attention_macs
     code = "\n".join(cell.source for cell in code_cells(CHAPTERS[1]))
     assert "quadratic, linear = layer.matmul_macs" in code
-    (cell,) = (c for c in code_cells(CHAPTERS[1]) if c.id == "share-224")
-    shown = cell.outputs[0].data["text/plain"].splitlines()[1:]
-    for line, T in zip(shown, (197, 577, 4097), strict=True):
+    for T in (197, 577, 4097):
         quadratic, linear = macs(T, 768)
         share = f"{quadratic / (quadratic + linear):.1%}"
-        millions = [f"{n / 1e6:,.0f}" for n in (quadratic, linear)]
-        assert line.split()[1:] == [f"{T:,}", *millions, share]
+        for shown in (f": T = {T:,} tokens", f">{share}<", f">{quadratic / 1e6:,.0f}<"):
+            assert shown in drawn("three_bills")
     assert "4.1%" in drawn("bill") and "1.45 billion MACs" in drawn("bill")
     assert GPU == "a GPU of 80\u00a0GB" and memory(1_862_832) == "1.78 MiB"
     assert (
