@@ -676,6 +676,37 @@ def test_the_teacher_says_what_the_chapter_has_it_say():
     assert f"class_says, distillation_says = {CLASS}, {DISTILLATION}" in code
 
 
+def said_of(chapter, identity):
+    """Return the cell of a chapter and the alt text of its figure."""
+    (cell,) = (c for c in code_cells(CHAPTERS[chapter]) if c.id == identity)
+    return cell, cell.metadata["mystnb"]["image"]["alt"]
+
+
+def test_the_window_whose_scores_are_drawn_is_one_of_the_chapter():
+    from book.drawings.window_scores import WINDOW, numbers, signed, tokens
+    from vit_steps.variants.swin import relative_position_index
+
+    names, allowed = tokens()
+    (rolled,) = (c for c in code_cells(CHAPTERS[13]) if c.id == "hand-roll")
+    *_, shown = rolled.outputs[0].text.split("windows")
+    assert shown.splitlines()[1 + WINDOW].split() == names
+    _, scores, weights = numbers(allowed, relative_position_index(2))
+    _, alt = said_of(13, "module-swin-scores")
+    *first, last = (signed(score) for score in scores)
+    assert f"scores {', '.join(first)} and {last};" in alt
+    *first, last = (f"{weight:.2f}" for weight in weights)
+    assert f"after the softmax {', '.join(first)} and {last}." in alt
+
+
+def test_the_gated_mlp_has_as_many_weights_as_the_plain_one():
+    from book.drawings.gated_mlp import GATED, PLAIN, D, weights
+
+    plain, gated = weights()
+    assert plain == gated == 2 * D * PLAIN == 3 * D * GATED
+    _, alt = said_of(15, "hand-gate-drawing")
+    assert f"both {plain:,} weights" in alt and f"{gated // 3:,}" in alt
+
+
 def test_the_shifted_window_masks_what_the_chapter_masks():
     from book.drawings.swin_window import ROLLED, SHIFT, SIDE, W, mask, reach, windows
 
