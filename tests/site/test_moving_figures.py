@@ -2422,6 +2422,41 @@ def made(figure, first, place, alone=False):
         for index in (f"{i}-{t}" for i in range(len(tokens)) for t in range(3)):
             image, token = map(int, index.split("-"))
             assert parts[f"in-{name}-{index}"]["text"] == f"{tokens[image, token]:g}"
+def test_what_travels_covers_no_number(visit):
+    figure = visit("ring", time_stands=True)
+    texts = figure.locator('[data-part^="piece-"] text').all()
+    numbers = [text.bounding_box() for text in texts]
+    for _ in range(6):
+        press(figure, "Next")
+        for _ in range(4):
+            figure.page.clock.run_for(250)
+            for badge in figure.locator('[data-part^="sent-"] rect:visible').all():
+                assert not any(overlap(badge.bounding_box(), box) for box in numbers)
+        figure.page.clock.run_for(500)
+
+
+def overlap(one, other):
+    return all(
+        one[at] < other[at] + other[size] and other[at] < one[at] + one[size]
+        for at, size in (("x", "width"), ("y", "height"))
+    )
+
+
+def test_the_ring_is_as_wide_as_the_text_and_higher_on_paper(visit):
+    from book.drawings.ring import HIGH_ON_THE_PAGE
+
+    figure = visit("ring", {"width": 1280, "height": 800})
+    drawing = figure.locator(".vit-drawing")
+    width = figure.evaluate("f => f.closest('.cell_output').clientWidth")
+    assert drawing.bounding_box()["width"] > 0.95 * min(width, 592)
+    here = f"0 0 360 {HIGH_ON_THE_PAGE}"
+    expect(drawing).to_have_attribute("viewBox", here)
+    figure.page.emulate_media(media="print")
+    expect(drawing).not_to_have_attribute("viewBox", here)
+    figure.page.emulate_media(media="screen")
+    expect(drawing).to_have_attribute("viewBox", here)
+
+
             shown = value(parts[f"out-{name}-{index}"]["text"])
             assert shown == pytest.approx(y[image, token].item())
             field = figure.locator(f'[data-part="share-{name}-{index}"] rect')
