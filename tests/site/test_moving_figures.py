@@ -1961,9 +1961,9 @@ def chapter_nine():
     orders = {
         "Random": random,
         "Most attended first": attention,
-        "Ink in the box": brightness * in_box,
-        "Brightest": brightness,
-        "Least attended": -attention,
+        "Ink in the box first": brightness * in_box,
+        "Brightest first": brightness,
+        "Least attended first": -attention,
     }
     return trained, inputs, labels, orders
 
@@ -1989,8 +1989,8 @@ def test_what_is_covered_costs_what_it_costs_in_the_chapter(visit, chapter_nine,
     for _ in range(place):
         press(figure, "Another picture")
     slider = figure.get_by_role("slider")
-    for other in ("Random", "Brightest", "Ink in the box", "Least attended"):
-        press(figure, other)
+    for other in orders.keys() - {"Most attended first"}:
+        beside(figure, other)
         for count in range(0, 65, 8):
             slider.fill(str(count))
             for half, name in enumerate(("Most attended first", other)):
@@ -2023,7 +2023,7 @@ def test_patches_are_covered_by_mouse_and_finger(visit):
     left, right = box["x"] + 20, box["x"] + box["width"] - 30
     assert not drag_by_finger(figure, (left, y), (right, y))
     assert int(written(figure, "covered").split()[0]) > 55
-    press(figure, "Ink in the box")
+    beside(figure, "Ink in the box first")
     press(figure, "Another picture")
     assert int(written(figure, "covered").split()[0]) > 55, "a choice is kept"
     assert written(figure, "title-1") == "Ink in the box first"
@@ -2117,6 +2117,10 @@ def test_the_roof_is_the_packages(visit):
         across,
         tokens,
         up,
+def beside(figure, order):
+    figure.get_by_role("combobox", name="order at the right").select_option(order)
+
+
         works,
     )
 
@@ -2184,6 +2188,27 @@ def held(figure):
     """Return the number of each piece of each process, and which have just arrived."""
     pieces = figure.locator('[data-part^="piece-"]').evaluate_all(
         """parts => parts.map(part => [part.querySelector("text").textContent,
+def test_no_line_crosses_the_name_of_the_random_curve(visit):
+    figure = visit("deletion_curve", PHONE, reduced_motion="reduce")
+    name = figure.locator('[data-part="name-beside"] text')
+    lines = figure.locator('[data-part^="curve-"] path, [data-part="now"] path')
+    slider = figure.get_by_role("slider")
+    for count in range(0, 65, 2):
+        slider.fill(str(count))
+        expect(name).to_be_visible()
+        bottom = name.bounding_box()["y"] + name.bounding_box()["height"]
+        assert all(line.bounding_box()["y"] > bottom - 3 for line in lines.all())
+    beside(figure, "Random")
+    expect(name).to_be_hidden()  # its curve has a title of its own now
+
+
+def test_the_controls_of_the_covered_patches_are_two_rows_on_a_phone(visit):
+    figure = visit("deletion_curve", PHONE)
+    controls = figure.locator("button, select, input").all()
+    middles = [middle(one.bounding_box())[1] for one in controls]
+    assert len({round(y / 10) for y in middles}) == 2
+
+
             part.classList.contains("ring-fresh")])"""
     )
     numbers = [int(value(text)) for text, _ in pieces]
