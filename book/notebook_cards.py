@@ -5,9 +5,10 @@
     ```
 
 A line names a chapter, one of its cells, and the pictures of that cell's figure that
-are shown side by side on the card. Title, question and minutes are read from the
-notebook. A line of ``{side-roads}`` names a side road and holds the question that it
-answers. Each directive must name all notebooks of its kind, in the order of the
+are shown side by side on the card; or, if the word ``drawn`` is in the cell's place,
+photographs of ``book/drawings/photographs``. Title, question and minutes are read from
+the notebook. A line of ``{side-roads}`` names a side road and holds the question that
+it answers. Each directive must name all notebooks of its kind, in the order of the
 contents.
 """
 
@@ -27,6 +28,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from book._extensions.model_map import chapter_of
 from book._extensions.reading_order import chapter_above
+from book.drawings.kit import PHOTOGRAPHS
 from book.minutes import in_fives, minutes
 from book.panels import panels, side_by_side
 
@@ -83,6 +85,9 @@ def figure_of(notebook: dict[str, Any], name: str, cell_id: str) -> Image.Image:
 
 def picture_of(notebook: dict[str, Any], name: str, picture: str) -> Image.Image:
     cell_id, *numbers = picture.split()
+    if cell_id == "drawn":
+        photographs = [Image.open(PHOTOGRAPHS / f"{one}.webp") for one in numbers]
+        return side_by_side(photographs, SIZE, GAP)
     found = panels(figure_of(notebook, name, cell_id))
     wanted = [int(number) for number in numbers]
     if not wanted or not 1 <= min(wanted) <= max(wanted) <= len(found):

@@ -40,7 +40,7 @@ BAR = Box(154, 24, 18, 144)
 SECOND = 184  # left edge of the right half
 CHART = Box(32, 210, 316, 66)
 BESIDE = "random"  # the order whose curve is always there, to compare with
-NAMED = 14  # number of covered patches at which this curve has its name
+LEGEND = 124  # x of its name, outside the chart, where no line goes
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,6 @@ def draw() -> Drawing:
         "second": SECOND,
         "chart": vars(CHART),
         "beside": BESIDE,
-        "named": NAMED,
     }
     for half, (name, colour) in enumerate(SIDES):
         with drawing.at(half * SECOND, 0):
@@ -211,19 +210,20 @@ def chart(drawing: Drawing, picture: Picture) -> None:
     """Draw the probability of the true class against the number of covered patches."""
     with drawing.part("chart-title"):
         words = f"probability of the {picture.label}"
-        drawing.text(2, CHART.y - 8, words, size=11)
+        drawing.text(2, CHART.y - 9, words)
     with drawing.part("covered"):
         words = f"{COVERED} of {N} patches covered"
-        drawing.text(CHART.right, CHART.y - 8, words, bold=True, anchor="end")
+        drawing.text(CHART.right, CHART.y - 9, words, bold=True, anchor="end")
     for share in (0, 1):
         y = CHART.bottom - CHART.height * share
-        drawing.text(CHART.x - 8, y + 4, f"{share}", size=10.5, anchor="end")
+        drawing.text(CHART.x - 8, y + 4, f"{share}", anchor="end")
         drawing.line((CHART.x, y), (CHART.right, y), thick=0.5)
     random = graph(picture.curves[BESIDE])
     with drawing.part("curve-beside"):
         drawing.line(*random, colour="line", thick=1)
     with drawing.part("name-beside"):
-        drawing.text(across(NAMED), random[NAMED][1] + 13, BESIDE, size=10.5)
+        drawing.line((LEGEND, CHART.y - 13), (LEGEND + 16, CHART.y - 13), thick=1)
+        drawing.text(LEGEND + 20, CHART.y - 9, BESIDE)
     for half in (1, 0):
         name, colour = SIDES[half]
         with drawing.part(f"curve-{half}"):
@@ -233,9 +233,7 @@ def chart(drawing: Drawing, picture: Picture) -> None:
     with drawing.part("now"):
         drawing.line((x, CHART.y - 4), (x, CHART.bottom + 4), colour="ink", thick=1)
     for count in (0, 16, 32, 48, 64):
-        drawing.text(
-            across(count), CHART.bottom + 17, f"{count}", size=10.5, anchor="middle"
-        )
+        drawing.text(across(count), CHART.bottom + 17, f"{count}", anchor="middle")
     with drawing.part("chart", moving=True):
         drawing.full(CHART, "ink", 0)
 

@@ -10,10 +10,11 @@ TURNS = PROCESSES - 1  # turns of one trip
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 WIDE, HIGH, GAP = 35, 17, 3  # size of a piece, and gap between two processes
 TOP, STEP, RIGHT = 128, 94, 190  # top of the first panel, distance, second column
-ROOM = (150, 190)  # size of a process on the page
-ROW = (30, 39)  # y of its first piece, and distance of its pieces
-BADGE = (54, 24)  # size of a piece on its way
-CORNERS = ((2, 24), (208, 24), (208, 296), (2, 296))  # of the processes on the page
+ROOM = (142, 122)  # size of a process on the page
+ROW, TILE = (25, 24), (118, 21)  # y of its first piece, distance and size of its pieces
+BADGE = (40, 21)  # size of a piece on its way
+CORNERS = ((2, 22), (216, 22), (216, 192), (2, 192))  # of the processes on the page
+HIGH_ON_THE_PAGE = 318  # of the drawing, which holds less there
 
 Held = list[list[int]]
 Fresh = set[tuple[int, int]]  # (process, piece) of all pieces that just arrived
@@ -65,6 +66,7 @@ def draw() -> Drawing:
         "room": ROOM,
         "row": ROW,
         "badge": BADGE,
+        "high": HIGH_ON_THE_PAGE,
     }
     with drawing.part("still"):
         at_rest(drawing, found)
@@ -103,23 +105,22 @@ def turning(drawing: Drawing) -> None:
     with drawing.part("sent"):
         drawing.text(358, 13, "", size=12, anchor="end", colour="soft")
     wide, high = ROOM
-    for x1, y1, x2, y2 in (
-        (CORNERS[0][0] + wide, CORNERS[0][1] + 95, CORNERS[1][0], CORNERS[0][1] + 95),
-        (CORNERS[1][0] + 75, CORNERS[1][1] + high, CORNERS[1][0] + 75, CORNERS[2][1]),
-        (CORNERS[2][0], CORNERS[2][1] + 95, CORNERS[3][0] + wide, CORNERS[2][1] + 95),
-        (CORNERS[3][0] + 75, CORNERS[3][1], CORNERS[3][0] + 75, CORNERS[0][1] + high),
+    one, two, three, four = (Box(*corner, wide, high) for corner in CORNERS)
+    for begin, end in (
+        ((one.right + 5, one.centre), (two.x - 5, two.centre)),
+        ((two.middle, two.bottom + 5), (three.middle, three.y - 5)),
+        ((three.x - 5, three.centre), (four.right + 5, four.centre)),
+        ((four.middle, four.y - 5), (one.middle, one.bottom + 5)),
     ):
-        dx, dy = (x2 - x1) / abs(x2 - x1 or 1), (y2 - y1) / abs(y2 - y1 or 1)
-        ends = ((x1 + 5 * dx, y1 + 5 * dy), (x2 - 5 * dx, y2 - 5 * dy))
-        drawing.arrow(*ends, thick=2)
+        drawing.arrow(begin, end, thick=2)
     for rank, (x, y) in enumerate(CORNERS):
         drawing.box(x, y, wide, high, colour="line")
-        drawing.text(x + 8, y + 19, f"process {rank}", size=12, bold=True)
+        drawing.text(x + 8, y + 17, f"process {rank}", size=12, bold=True)
         for piece in range(PROCESSES):
             with drawing.part(f"piece-{rank}-{piece}"):
-                box = (x + 19, y + ROW[0] + piece * ROW[1], wide - 25, 32)
-                drawing.box(*box, " ", colour=COLOURS[piece], radius=3, size=12)
-            drawing.text(x + 8, box[1] + 20, f"{piece}", size=11, colour="soft")
+                left, top = x + wide - TILE[0] - 5, y + ROW[0] + piece * ROW[1]
+                drawing.box(left, top, *TILE, " ", colour=COLOURS[piece], radius=3)
+            drawing.text(x + 7, top + 15, f"{piece}", size=12, colour="soft")
     for rank in range(PROCESSES):
         with drawing.part(f"sent-{rank}"):
             drawing.box(0, 0, *BADGE, " ", colour="asking", radius=3, thick=2)

@@ -388,7 +388,7 @@ def test_the_patches_are_cut_as_the_package_cuts_them():
     assert whole[0, PATCH, 0] == 80 * SIZE + 80, "80 from the top and 80 from the left"
 
 
-@pytest.mark.parametrize("name", ["astronaut", "cat"])
+@pytest.mark.parametrize("name", ["astronaut", "astronaut_224", "cat", "coffee"])
 def test_photographs_are_those_of_the_package(name):
     with Image.open(kit.PHOTOGRAPHS / f"{name}.webp") as image:
         small = torch.frombuffer(
@@ -396,9 +396,42 @@ def test_photographs_are_those_of_the_package(name):
         )
         side = image.width
     small = small.view(1, side, side, 3).permute(0, 3, 1, 2) / 255
-    photo = vit_book.photo(name, size=224)[None]
+    photo = vit_book.photo(name.partition("_")[0], size=224)[None]
     photo = F.interpolate(photo, (side, side), mode="bicubic", antialias=True)
     assert (small - photo).square().mean().sqrt() < 0.04
+
+
+@pytest.mark.parametrize("side", [16, 64])
+def test_a_small_photograph_has_the_pixels_of_its_size(side):
+    with Image.open(kit.PHOTOGRAPHS / f"astronaut_{side}.webp") as image:
+        pixels = torch.frombuffer(
+            bytearray(image.convert("RGB").tobytes()), dtype=torch.uint8
+        ).view(1, 224, 224, 3)
+    photo = F.interpolate(vit_book.photo("astronaut", side)[None], 224)
+    assert (pixels.permute(0, 3, 1, 2) / 255 - photo).square().mean().sqrt() < 0.04
+
+
+def test_the_windows_are_those_of_the_chapter():
+    from book.drawings.three_windows import MIDDLE, SIDES, SMALL
+
+    cell = next(c for c in code_cells(CHAPTERS[0]) if c.id == "picture-photo")
+    column, row = MIDDLE
+    assert f"row, column = {row}, {column}" in cell.source
+    words = next(c for c in read(CHAPTERS[0]).cells if c.id == "picture").source
+    assert all(f"{side}×{side}" in words for side in SMALL)
+    assert {*SMALL, 224} <= {*SIDES}
+
+
+def test_the_four_sizes_have_the_chapters_work_and_its_record():
+    from book.drawings.four_sizes import RECORD, SIDES, D, tokens, work
+
+    cells = {c.id: c.source for c in code_cells(CHAPTERS[11])}
+    assert str(SIDES) in cells["picture-times"]
+    assert all(f'"{word}"' in cells["picture-times"] for word in RECORD)
+    space = {"D": D, "Table": lambda *_: None, "counts": ()}
+    exec(cells["roofline-layer"].partition("table =")[0], space)
+    for T in map(tokens, SIDES):
+        assert space["layer_work"](T)[0] == 2 * work(T)
 
 
 def test_a_photograph_is_kept_once_and_its_pieces_where_they_are_drawn():
@@ -622,13 +655,14 @@ def test_the_valley_is_as_steep_as_its_numbers_say():
 def test_the_covered_pictures_are_those_of_the_chapter():
     """The chapter uses float32, the drawing float64, to be equal on all machines."""
     from book.drawings.deletion_curve import ORDERS, PICTURES, pictures
+    from book.drawings.where_it_looks import DIGITS
     from vit_steps.attention_maps import deletion_curve
     from vit_steps.checkpoint import read_checkpoint
     from vit_steps.data import cluttered_digits
     from vit_steps.vision_transformer import VisionTransformer
 
     code = "\n".join(cell.source for cell in code_cells(CHAPTERS[9]))
-    assert f"zip(axes[1], {PICTURES[:2]}, strict=True)" in code
+    assert PICTURES[:2] == DIGITS, "the chapter begins with them"
     for name in ORDERS:
         assert f'    "{name}": ' in code
     images, labels, boxes = cluttered_digits.make(500, "test")

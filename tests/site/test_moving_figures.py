@@ -13,17 +13,20 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+import vit_book
 from book.chromium import served
 from book.drawings.position_similarity import POWER
 from tests.conftest import ROOT, code_cells, read, tags
 from tests.site.test_pages import HTML
 from tests.site.visit import NARROWEST, PHONE, WIDE, resize
+from vit_book import read_results
 from vit_steps.attention import scaled_dot_product_attention
 from vit_steps.attention_maps import mask_patches
 from vit_steps.cost import attention_cost, token_count
 from vit_steps.training import learning_rate
 
 CHAPTERS = {
+    "three_windows": "notebooks/00_before_you_start",
     "temperature": "notebooks/00_before_you_start",
     "bill": "notebooks/01_why_patches",
     "split_move_join": "notebooks/02_patch_embedding",
@@ -36,8 +39,10 @@ CHAPTERS = {
     "residual_stream": "notebooks/06_encoder_block",
     "data_flow": "notebooks/07_vision_transformer",
     "valley": "notebooks/08_training",
+    "where_it_looks": "notebooks/09_attention_maps",
     "deletion_curve": "notebooks/09_attention_maps",
     "resized_positions": "notebooks/10_pretrained_weights",
+    "four_sizes": "notebooks/11_speed",
     "roofline": "notebooks/11_speed",
     "ring": "notebooks/12_scale",
     "swin_window": "notebooks/13_swin_and_deit",
@@ -45,7 +50,7 @@ CHAPTERS = {
     "rotary": "notebooks/15_a_vit_of_2026",
 }
 STILL = {"split_move_join", "split_and_merge", "position_similarity", "swin_window"}
-STILL |= {"data_flow", "ring", "rotary"}
+STILL |= {"data_flow", "ring", "rotary", "three_windows"}
 every_figure = pytest.mark.parametrize("name", CHAPTERS)
 
 
@@ -214,6 +219,7 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "position_similarity": "2-D",
     "asking_patch": "Backdrop",
     "residual_stream": "Back",  # it opens at its last step
+    "where_it_looks": "Next map",
     "resized_positions": "Back",  # it opens two steps before its last
     "made_of": "Image 0 alone",
     "rotary": "Swap places",
@@ -386,6 +392,149 @@ def test_a_reader_who_wants_no_motion_gets_steps(calm):
             part => getComputedStyle(part).transitionDuration !== "0s").length"""
     )
     assert moving == 0
+
+
+# The pictures with which chapters 0, 9 and 11 open
+
+
+def test_the_window_opens_to_the_whole_photograph(visit):
+    from book.drawings.three_windows import MIDDLE, PHOTO, SIDES, share
+
+    figure = visit("three_windows", reduced_motion="reduce")
+    slider = figure.get_by_role("slider", name="side of the window")
+    scale = PHOTO.width / SIDES[-1]
+    for side in SIDES:
+        sized = f"{side}×{side} pixels"
+        assert written(figure, "title") == sized
+        assert slider.get_attribute("aria-valuetext") == sized
+        left, top, wide, high = seen_through(figure)
+        assert wide == high == side
+        assert left <= MIDDLE[0] <= left + side and top <= MIDDLE[1] <= top + side
+        assert 0 <= left <= SIDES[-1] - side and 0 <= top <= SIDES[-1] - side
+        frame = drawn(figure)["frame"]["rects"][0]
+        place = [PHOTO.x + scale * left, PHOTO.y + scale * top, scale * side]
+        assert frame[:3] == pytest.approx(place)
+        cover = drawn(figure)["cover"]["path"]
+        hole = [float(n) for n in cover.split("M")[2].split("v")[0].split()]
+        assert hole == pytest.approx(place[:2])
+        expect(figure.get_by_role("status")).to_contain_text(f", {share(side)} of")
+        press(figure, "Next")
+
+
+def seen_through(figure):
+    """Return left, top, width and height of what the window shows, in pixels."""
+    return figure.locator('[data-part="view"] use').evaluate(
+        """use => document.querySelector(use.getAttribute("href"))
+            .getAttribute("viewBox").split(" ").map(Number)"""
+    )
+
+
+def test_the_window_is_opened_on_the_photograph_by_mouse_finger_and_keys(visit):
+    figure = visit("three_windows", PHONE, has_touch=True, is_mobile=True)
+    box = grip(figure, "whole")
+    x, y = middle(box)
+    assert not drag_by_finger(figure, (box["x"] + 20, y), (x, y))
+    assert written(figure, "title") == "51×51 pixels"
+    figure.page.mouse.click(box["x"] + box["width"] - 16, y)
+    assert written(figure, "title") == "224×224 pixels"
+    figure.get_by_role("slider").press("Home")
+    assert written(figure, "title") == "11×11 pixels"
+
+
+def test_each_map_is_that_of_the_record(visit):
+    from book.drawings.where_it_looks import HEADS, SIDE, maps
+
+    heads = torch.tensor(
+        read_results("stranger")["runs"]["ViT-S/14"]["trained"][
+            list(vit_book.PHOTOS).index("coffee")
+        ]
+    )
+    figure = visit("where_it_looks", reduced_motion="reduce")
+    handle = figure.get_by_role("slider", name="map that is shown")
+    for index, shares in enumerate((heads.mean(dim=0), *heads)):
+        name = f"head {index - 1}" if index else "all heads together"
+        assert handle.get_attribute("aria-valuetext") == name
+        cells = figure.locator('[data-part="shades"] rect').evaluate_all(
+            "cells => cells.map(cell => +cell.getAttribute('fill-opacity'))"
+        )
+        expected = (shares / shares.max()).tolist()
+        assert cells == pytest.approx(expected, abs=6e-3)
+        half = maps()[index].half
+        assert shares[half].sum() >= shares.sum() / 2 > shares[half].sort()[0][1:].sum()
+        assert shares[half].min() >= shares.sort().values[-len(half)]
+        status = figure.get_by_role("status")
+        expect(status).to_contain_text(f"of {name}: {len(half)} of the {SIDE**2} ")
+        lines = figure.locator('[data-part="half"] path').first.get_attribute("d")
+        inside = {divmod(patch, SIDE) for patch in half}
+        sides = sum(
+            (row + down, column + across) not in inside
+            for row, column in inside
+            for down, across in ((0, 1), (1, 0), (0, -1), (-1, 0))
+        )
+        assert lines.count("M") == sides, "around the patches, and nowhere else"
+        press(figure, "Next map")
+    assert index == HEADS
+    assert handle.get_attribute("aria-valuetext") == "all heads together"
+
+
+def test_a_map_is_chosen_by_mouse_finger_and_keys(visit):
+    figure = visit("where_it_looks", PHONE, has_touch=True, is_mobile=True)
+    handle = figure.get_by_role("slider")
+    box = handle.bounding_box()
+    title = figure.locator('[data-part="title"] text')
+    for index in (3, 6, 1):
+        x = box["x"] + box["width"] * (index + 0.5) / 7
+        figure.page.touchscreen.tap(x, box["y"] + box["height"] / 2)
+        expect(title).to_have_text(f"where head {index - 1} looks")
+    for key, said in (("End", "head 5"), ("ArrowLeft", "head 4"), ("Home", "the ViT")):
+        handle.press(key)
+        expect(title).to_have_text(f"where {said} looks")
+
+
+def test_the_times_appear_one_after_the_other(visit):
+    from book.drawings.four_sizes import SIDES, milliseconds, tokens, work
+
+    took = milliseconds()
+    counts = [tokens(side) for side in SIDES]
+    figure = visit("four_sizes", reduced_motion="reduce")
+    slider = figure.get_by_role("slider", name="number of tokens")
+    status = figure.get_by_role("status")
+    for now, count in enumerate(counts):
+        for index in range(len(counts)):
+            point = figure.locator(f'[data-part="point-{index}"] text')
+            expect(point).to_be_visible(visible=index <= now)
+        for index in range(len(counts) - 1):
+            for part, there in (("time", index < now), ("ask", index >= now)):
+                text = figure.locator(f'[data-part="{part}-{index}"] text')
+                expect(text).to_be_visible(visible=there)
+        assert slider.get_attribute("aria-valuetext").startswith(f"{count:,} token")
+        if now:
+            more, longer = (row[now] / row[now - 1] for row in (counts, took))
+            harder = work(count) / work(counts[now - 1])
+            said = f"with {more:.0f} times the tokens the layer has {harder:.0f} times"
+            expect(status).to_contain_text(said)
+            expect(status).to_contain_text(f"takes {longer:.0f} times as long")
+            assert value(written(figure, f"time-{now - 1}")) == round(longer)
+            assert value(written(figure, f"work-{now - 1}")) == round(harder)
+        else:
+            expect(status).to_contain_text("Guess, and press Next.")
+        press(figure, "Next")
+
+
+def test_a_press_on_a_photograph_shows_its_time_and_paper_shows_all(visit):
+    figure = visit("four_sizes", PHONE, has_touch=True, is_mobile=True)
+    box = grip(figure, "chart")
+    last = figure.locator('[data-part="point-3"] text')
+    for share, index in ((0.66, 2), (0.02, 0), (0.34, 1)):
+        x = box["x"] + 12 + share * (box["width"] - 24)
+        figure.page.touchscreen.tap(x, box["y"] + 20)
+        slider = figure.get_by_role("slider")
+        assert int(slider.input_value()) == index
+        expect(last).to_be_hidden()
+    figure.page.emulate_media(media="print")
+    expect(last).to_be_visible()
+    expect(figure.locator('[data-part="time-2"] text')).to_be_visible()
+    expect(figure.locator('[data-part="ask-2"] text')).to_be_hidden()
 
 
 # The bill
@@ -1961,11 +2110,15 @@ def chapter_nine():
     orders = {
         "Random": random,
         "Most attended first": attention,
-        "Ink in the box": brightness * in_box,
-        "Brightest": brightness,
-        "Least attended": -attention,
+        "Ink in the box first": brightness * in_box,
+        "Brightest first": brightness,
+        "Least attended first": -attention,
     }
     return trained, inputs, labels, orders
+
+
+def beside(figure, order):
+    figure.get_by_role("combobox", name="order at the right").select_option(order)
 
 
 def covered_patches(figure, half):
@@ -1989,8 +2142,8 @@ def test_what_is_covered_costs_what_it_costs_in_the_chapter(visit, chapter_nine,
     for _ in range(place):
         press(figure, "Another picture")
     slider = figure.get_by_role("slider")
-    for other in ("Random", "Brightest", "Ink in the box", "Least attended"):
-        press(figure, other)
+    for other in orders.keys() - {"Most attended first"}:
+        beside(figure, other)
         for count in range(0, 65, 8):
             slider.fill(str(count))
             for half, name in enumerate(("Most attended first", other)):
@@ -2023,7 +2176,7 @@ def test_patches_are_covered_by_mouse_and_finger(visit):
     left, right = box["x"] + 20, box["x"] + box["width"] - 30
     assert not drag_by_finger(figure, (left, y), (right, y))
     assert int(written(figure, "covered").split()[0]) > 55
-    press(figure, "Ink in the box")
+    beside(figure, "Ink in the box first")
     press(figure, "Another picture")
     assert int(written(figure, "covered").split()[0]) > 55, "a choice is kept"
     assert written(figure, "title-1") == "Ink in the box first"
@@ -2033,6 +2186,27 @@ def test_patches_are_covered_by_mouse_and_finger(visit):
     said = re.search(words, status.text_content())
     assert 16 <= int(said[1]) <= 25
     assert int(said[1]) + int(said[2]) == int(written(figure, "covered").split()[0])
+
+
+def test_no_line_crosses_the_name_of_the_random_curve(visit):
+    figure = visit("deletion_curve", PHONE, reduced_motion="reduce")
+    name = figure.locator('[data-part="name-beside"] text')
+    lines = figure.locator('[data-part^="curve-"] path, [data-part="now"] path')
+    slider = figure.get_by_role("slider")
+    for count in range(0, 65, 2):
+        slider.fill(str(count))
+        expect(name).to_be_visible()
+        bottom = name.bounding_box()["y"] + name.bounding_box()["height"]
+        assert all(line.bounding_box()["y"] > bottom - 3 for line in lines.all())
+    beside(figure, "Random")
+    expect(name).to_be_hidden()  # its curve has a title of its own now
+
+
+def test_the_controls_of_the_covered_patches_are_two_rows_on_a_phone(visit):
+    figure = visit("deletion_curve", PHONE)
+    controls = figure.locator("button, select, input").all()
+    middles = [middle(one.bounding_box())[1] for one in controls]
+    assert len({round(y / 10) for y in middles}) == 2
 
 
 # Positions on another grid
@@ -2246,6 +2420,41 @@ def test_a_piece_travels_and_can_be_followed(visit):
     assert held(figure)[0][3][0] == 1000, "to look is not to arrive"
     figure.page.clock.run_for(50)
     assert on_its_way.count() == 4
+
+
+def test_what_travels_covers_no_number(visit):
+    figure = visit("ring", time_stands=True)
+    texts = figure.locator('[data-part^="piece-"] text').all()
+    numbers = [text.bounding_box() for text in texts]
+    for _ in range(6):
+        press(figure, "Next")
+        for _ in range(4):
+            figure.page.clock.run_for(250)
+            for badge in figure.locator('[data-part^="sent-"] rect:visible').all():
+                assert not any(overlap(badge.bounding_box(), box) for box in numbers)
+        figure.page.clock.run_for(500)
+
+
+def overlap(one, other):
+    return all(
+        one[at] < other[at] + other[size] and other[at] < one[at] + one[size]
+        for at, size in (("x", "width"), ("y", "height"))
+    )
+
+
+def test_the_ring_is_as_wide_as_the_text_and_higher_on_paper(visit):
+    from book.drawings.ring import HIGH_ON_THE_PAGE
+
+    figure = visit("ring", {"width": 1280, "height": 800})
+    drawing = figure.locator(".vit-drawing")
+    width = figure.evaluate("f => f.closest('.cell_output').clientWidth")
+    assert drawing.bounding_box()["width"] > 0.95 * min(width, 592)
+    here = f"0 0 360 {HIGH_ON_THE_PAGE}"
+    expect(drawing).to_have_attribute("viewBox", here)
+    figure.page.emulate_media(media="print")
+    expect(drawing).not_to_have_attribute("viewBox", here)
+    figure.page.emulate_media(media="screen")
+    expect(drawing).to_have_attribute("viewBox", here)
 
 
 def test_a_hurried_reader_misses_no_turn_of_the_ring(visit):

@@ -1,6 +1,6 @@
 // Chapter 4: shows on a map how much attention a chosen patch of a photograph gives to each patch.
 
-import { dot, inWords, move, placeAt, set, softmax, squares } from "../moving/kit.js";
+import { dot, edgeAround, inWords, move, placeAt, set, softmax, squares } from "../moving/kit.js";
 /** @import { Figure, Pair, Place } from "../moving/kit.js" */
 
 /** @typedef {{side: number, asks: Pair, colours: number[][], photo: Place, map: Place}} Numbers */
@@ -33,23 +33,6 @@ function start(figure) {
   const shades = squares(map, side, "asking");
   figure.part("shades").replaceChildren(...shades);
 
-  /** Returns the path around some patches on the photograph. @type {(patches: number[]) => string} */
-  function edge(patches) {
-    const inside = new Set(patches);
-    return patches
-      .map((patch) => {
-        const [row, column] = placeAt(patch, side);
-        const [x, y] = [photo[0] + column * size, photo[1] + row * size];
-        return (
-          (inside.has(patch - side) ? "" : `M${x} ${y}h${size}`) +
-          (inside.has(patch + side) ? "" : `M${x} ${y + size}h${size}`) +
-          (column > 0 && inside.has(patch - 1) ? "" : `M${x} ${y}v${size}`) +
-          (column < side - 1 && inside.has(patch + 1) ? "" : `M${x + size} ${y}v${size}`)
-        );
-      })
-      .join("");
-  }
-
   function draw() {
     const place = pointed ?? chosen;
     const patch = numberOf(place);
@@ -57,7 +40,7 @@ function start(figure) {
     const most = Math.max(...weights);
     const largest = half(weights);
     shades.forEach((shade, other) => set(shade, { "fill-opacity": (weights[other] / most).toFixed(3) }));
-    for (const line of figure.part("half").children) set(line, { d: edge(largest) });
+    for (const line of figure.part("half").children) set(line, { d: edgeAround(largest, side, photo) });
     for (const name of ["frame-photo", "frame-map"])
       figure.part(name).style.transform =
         `translate(${(place[1] - asks[1]) * size}px, ${(place[0] - asks[0]) * size}px)`;

@@ -16,7 +16,6 @@ import { move, placeAt, set } from "../moving/kit.js";
  * @property {number} second x of the second picture
  * @property {Box} chart
  * @property {string} beside the order whose curve is always there
- * @property {number} named the count at which it has its name
  */
 /** @typedef {(count: number, inBox: number) => string} Words */
 /** @typedef {{share: string, answer: string}} Half */
@@ -34,7 +33,7 @@ const OTHERS = {
 
 /** @param {Figure<Numbers>} figure */
 function start(figure) {
-  const { pictures, orders, side, patch, photo, bar, second, chart, beside, named } = figure.numbers;
+  const { pictures, orders, side, patch, photo, bar, second, chart, beside } = figure.numbers;
   const patches = side * side;
   const cell = photo.width / side;
   const names = Object.keys(orders); // the first one stays at the left
@@ -62,9 +61,7 @@ function start(figure) {
     figure.draw("now", { transform: `translate(${across(now) - across(figure.numbers.covered)} 0)` });
     const shares = picture.curves[beside].shares;
     figure.draw("curve-beside", { d: graph(shares) });
-    figure.draw("name-beside", { y: chart.y + chart.height * (1 - shares[named] / 100) + 13 });
-    for (const part of ["curve-beside", "name-beside"])
-      figure.part(part).style.visibility = shown[1] === beside ? "hidden" : "visible";
+    for (const part of ["curve-beside", "name-beside"]) figure.seen(part, shown[1] !== beside);
     figure.say(sentence(left, right));
   }
 
@@ -125,16 +122,13 @@ function start(figure) {
     },
     { seconds: 0.35, meanwhile: "One patch after another is covered. Watch the bars." },
   );
+  figure.newRow();
+  const others = Object.fromEntries(names.slice(1).map((name) => [name, orders[name]]));
+  figure.select("order at the right", others, shown[1], (name) => { shown[1] = name; draw(); });
   figure.button("Another picture", () => {
     picture = pictures[(pictures.indexOf(picture) + 1) % pictures.length];
     draw();
   });
-  figure.newRow();
-  figure.choice(
-    Object.fromEntries(names.slice(1).map((name) => [name, orders[name].replace(" first", "")])),
-    shown[1],
-    (name) => { shown[1] = name; draw(); },
-  );
 }
 
 move("deletion_curve", start);

@@ -1,6 +1,6 @@
 // Chapter 12: sends the pieces of four vectors round a ring, turn by turn, as it should be and with a known bug.
 
-import { listed, move, sumOf, upTo } from "../moving/kit.js";
+import { listed, move, set, sumOf, upTo } from "../moving/kit.js";
 /** @import { Figure, Pair } from "../moving/kit.js" */
 
 /**
@@ -8,8 +8,8 @@ import { listed, move, sumOf, upTo } from "../moving/kit.js";
  * @property {number[][]} start the pieces of each process
  * @property {Pair[]} corners of the processes
  * @property {Pair} room width and height of a process
- * @property {Pair} row top of a process's first piece, and the distance to the next
  * @property {Pair} badge width and height of a piece on its way
+ * @property {number} high height of the drawing where it moves
  */
 /** @typedef {{left: number, piece: number, came: number, had: number, adds: boolean}} Sent what came from the left */
 /** @typedef {{held: number[][], sent: Sent[]}} State what each process holds, and what has just arrived there */
@@ -42,7 +42,7 @@ function turned(start, ownFirst) {
 
 /** @param {Figure<Numbers>} figure */
 function start(figure) {
-  const { start: begin, corners, room, row, badge } = figure.numbers;
+  const { start: begin, corners, room, badge, high } = figure.numbers;
   const count = begin.length;
   const turns = count - 1; // of one trip
   const sums = begin[0].map((_, piece) => sumOf(begin.map((own) => own[piece])));
@@ -53,10 +53,14 @@ function start(figure) {
   /** @type {number | null} */
   let followed = null;
 
-  /** Returns the corner of a piece on its way, within a process. @type {(rank: number, piece: number) => Pair} */
-  const place = (rank, piece) => {
-    const [[left, top], [first, apart]] = [corners[rank], row];
-    return [left + (room[0] - badge[0]) / 2, top + first + piece * apart + 4];
+  /**
+   * Returns a badge's x or y on its way between two processes, where it covers no number.
+   * @type {(axis: 0 | 1, from: number, to: number, t: number) => number}
+   */
+  const place = (axis, from, to, t) => {
+    const [begins, way] = [corners[from][axis], corners[to][axis] - corners[from][axis]];
+    const beside = way && (Math.sign(way) * (room[axis] + badge[axis])) / 2; // its room, on the side of the arrow
+    return begins + (room[axis] - badge[axis]) / 2 + beside + (way - 2 * beside) * t;
   };
   /** @param {number} piece */
   const seen = (piece) => followed === null || followed === piece;
@@ -81,9 +85,9 @@ function start(figure) {
   /** Draws the pieces on their way, from 0 to 1. @param {number} t */
   function travel(t) {
     states[now].sent.forEach(({ left, piece, came }, rank) => {
-      const [[x, y], [toX, toY]] = [place(left, piece), place(rank, piece)];
-      figure.shift(`sent-${rank}`, x + (toX - x) * t, y + (toY - y) * t);
+      figure.shift(`sent-${rank}`, place(0, left, rank, t), place(1, left, rank, t));
       figure.part(`sent-${rank}`).style.display = t < 1 && seen(piece) ? "" : "none";
+      figure.part(`piece-${left}-${piece}`).classList.toggle("ring-sends", t < 1 && seen(piece));
       figure.write(`sent-${rank}`, String(came));
     });
     if (t === 1) write(now);
@@ -135,6 +139,12 @@ function start(figure) {
     write(forward ? turn - 1 : turn);
     figure.tween(forward ? travel : () => {}, forward ? 1100 : 0); // ends a motion that is still on its way
   }
+
+  const paper = matchMedia("print"); // where the still picture is higher
+  const still = figure.svg.getAttribute("viewBox") ?? "";
+  const fit = () => { set(figure.svg, { viewBox: paper.matches ? still : still.replace(/[^ ]+$/, String(high)) }); };
+  paper.addEventListener("change", fit);
+  fit();
 
   const show = figure.steps(
     { count: 2 * turns + 1, show: go, label: "turn of the ring", says: named },

@@ -19,3 +19,24 @@ export const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1],
 
 /** Returns whether a place is on a grid. @type {(place: Pair, size: Pair) => boolean} */
 export const isInside = (place, size) => place.every((index, axis) => index >= 0 && index < size[axis]);
+
+/**
+ * Returns the path of a line around cells of a square grid.
+ * @type {(cells: number[], side: number, place: [number, number, number, number]) => string}
+ */
+export function edgeAround(cells, side, [left, top, wide]) {
+  const inside = new Set(cells);
+  const size = wide / side;
+  return cells
+    .map((cell) => {
+      const [row, column] = placeAt(cell, side);
+      const [x, y] = [left + column * size, top + row * size];
+      return (
+        (inside.has(cell - side) ? "" : `M${x} ${y}h${size}`) +
+        (inside.has(cell + side) ? "" : `M${x} ${y + size}h${size}`) +
+        (column > 0 && inside.has(cell - 1) ? "" : `M${x} ${y}v${size}`) +
+        (column < side - 1 && inside.has(cell + 1) ? "" : `M${x + size} ${y}v${size}`)
+      );
+    })
+    .join("");
+}
