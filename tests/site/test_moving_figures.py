@@ -301,6 +301,23 @@ def test_a_low_window_shows_it_whole_and_legibly(moving):
     assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 10
 
 
+def test_its_letters_are_not_small(moving):
+    figure, name = moving
+    low, on_a_phone = WIDE | {"height": 720}, 11.5 if name == "data_flow" else 10.4
+    for size, smallest in ((low, 12), (PHONE, on_a_phone)):
+        resize(figure.page, size)
+        assert min(figure.evaluate(SIZES_OF_SEEN_LETTERS)) > smallest - 0.05
+
+
+SIZES_OF_SEEN_LETTERS = """figure => {
+    const svg = figure.querySelector("svg");
+    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    return [...svg.querySelectorAll("text, tspan")]
+        .filter(text => text.textContent.trim() && text.getBoundingClientRect().width)
+        .map(text => scale * parseFloat(getComputedStyle(text).fontSize));
+}"""
+
+
 def test_it_needs_no_more_room_once_it_moves(moving):
     figure, _ = moving
     figure.evaluate(LEAVE_IT_ALONE_IN_ITS_ARTICLE)
