@@ -140,7 +140,7 @@ def test_each_block_of_the_day_has_ninety_minutes():
 def test_a_block_that_is_too_long_is_refused(monkeypatch):
     block = {"chapters": [1, 2], "tasks": [[2, 2], [2, 4]]}
     monkeypatch.setattr(lessons, "said", lambda: {"day": [block]})
-    with pytest.raises(ValueError, match="block 1: 3 minutes too long"):
+    with pytest.raises(ValueError, match=r"block 1: \d minutes too long"):
         lessons.day()
 
 
