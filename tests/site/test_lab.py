@@ -135,7 +135,10 @@ def test_numbers_of_the_text():
     text = (ROOT / "book" / "lab.md").read_text(encoding="utf-8").replace("\xa0", " ")
     second = lab.measure_averaging(averaging(), CARD["mean"], CARD["std"])
     assert second == content_of("averaging")["measured"]
-    assert f"this model is right in {100 * second['trained']:.1f} % of cases" in text
+    first = content_of("trained")["measured"]
+    votes, answers = 100 * second["trained"], 100 * first["trained"]
+    assert f"right on {votes:.1f} % of the test images" in text
+    assert f"the first one on {answers:.1f} %." in text
     model = trained()
     config = model.config
     hidden = round(config.embed_dim * config.mlp_ratio)
