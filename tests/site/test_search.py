@@ -292,7 +292,7 @@ FOUND = {  # a question, and the section that should come first
     "μ": "06_encoder_block#by-hand-layernorm",
     "@": "00_before_you_start#a-linear-layer",
     "@ operator": "00_before_you_start#a-linear-layer",
-    "T²": "01_why_patches#where-quadratic-and-linear-cross",
+    "T²": "01_why_patches#the-module-counting-tokens-and-the-cost-of-attention",
     "ln K": (
         "side_roads/when_it_does_not_work#the-loss-stays-at-ln-k-2-303-for-ten-classes"
     ),
