@@ -724,7 +724,13 @@ def test_the_window_whose_scores_are_drawn_is_one_of_the_chapter():
     (rolled,) = (c for c in code_cells(CHAPTERS[13]) if c.id == "hand-roll")
     *_, shown = rolled.outputs[0].text.split("windows")
     assert shown.splitlines()[1 + WINDOW].split() == names
-    _, scores, weights = numbers(allowed, relative_position_index(2))
+    index = relative_position_index(2)
+    table, scores, weights = numbers(allowed, index)
+    sums = (scores.round(decimals=1) + table[index[0]].round(decimals=1))[allowed[0]]
+    again = sums.softmax(dim=0).round(
+        decimals=2
+    )  # from the numbers as they are written
+    torch.testing.assert_close(again, weights[allowed[0]].round(decimals=2))
     _, alt = said_of(13, "module-swin-scores")
     *first, last = (signed(score) for score in scores)
     assert f"scores {', '.join(first)} and {last};" in alt
