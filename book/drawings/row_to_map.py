@@ -136,7 +136,7 @@ def folded(drawing: Drawing, strip: Box, own: float) -> float:
 
 def the_map(drawing: Drawing, top: float, shares: torch.Tensor) -> None:
     drawing.text(16, top, "the map", bold=True)
-    drawing.text(16 + MAP, top, "in per cent", size=11, colour="soft", anchor="end")
+    drawing.text(16 + MAP, top, "in percent", size=11, colour="soft", anchor="end")
     written = [
         [f"{100 * share:.0f}" if share > WRITTEN else "" for share in row]
         for row in shares.tolist()

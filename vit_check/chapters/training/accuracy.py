@@ -39,7 +39,7 @@ accuracy(logits, labels) -> a float from 0 to 1
 a count, as a float: mean -> sum
     the right answers are counted, expected their share, from 0 to 1
 percent: return -> return 100 *
-    the share is in per cent, expected from 0 to 1
+    the share is in percent, expected from 0 to 1
 the share of wrong answers: == -> !=
     the share of wrong answers is returned, expected that of right ones
 sigmoid first: logits.argmax -> logits.sigmoid().argmax
