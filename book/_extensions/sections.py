@@ -21,7 +21,8 @@ BLOCKS = {
 }
 FURNITURE = (
     "script, style, template, noscript, button, form, nav, summary, a.headerlink, "
-    "details.hide, .toctree-wrapper, .vit-lab, .viewcode-link, .caption-number, "
+    "details.hide, .toctree-wrapper, .vit-lab, .lab-still, .viewcode-link, "
+    ".caption-number, "
     ".fn-bracket, .field-list > dt"
 )
 LINK = "dl.glossary > dd a.internal"

@@ -33,6 +33,7 @@ FRONT = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="refresh" content="0; url={page}">
 <link rel="canonical" href="{address}">
+<link rel="icon" href="_static/favicon.svg">
 <title>{title}</title>
 {tags}</head>
 <body><p><a href="{page}">{title}</a></p></body>

@@ -12,7 +12,7 @@ from vit_steps.variants.swin import relative_position_index, shifted_window_mask
 ROWS, COLUMNS, W = 4, 6, 2  # chapter 13's map by hand, and its windows
 WINDOW = 2  # the window whose tokens come from both sides
 QUERY = 0  # the token whose row of scores is followed
-SEED = 23  # the best score is forbidden, and the numbers add up as they are written
+SEED = 1219  # the best score is forbidden, and the numbers add up as they are written
 SQUARE = Box(124, 50, 152, 108)
 PITCH = 17  # of the table's rows
 

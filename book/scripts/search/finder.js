@@ -25,6 +25,7 @@ const LEADS_IN = /^(\d+\. |By hand: |Proof: |The module: |What breaks: |The pict
 const COMES_AFTER = /^(Recap|Further reading|Exercises|What breaks|The bug|Case \d)/; // ranked below explanations
 const ENOUGH = 5; // if fewer sections have every word, sections that lack one word follow them
 const UNLIKE = 0.4; // of a word's letters: with more mistakes it is another word
+const SHORT = 4; // letters of a word in which a mistake is mended only where that is likely
 const LONG = 8; // letters of a word that may have two mistakes
 const FULL_TITLE = 4; // words: a question of so many may be the title of an exercise or of a paper
 
@@ -140,20 +141,22 @@ export class Finder {
 
   /**
    * Returns a question with each word mended that the book has not, and that is a mistake away from one that it has. A
-   * long word may be two mistakes away from a word of a title or a term, if the first letter is right.
+   * long word may be two mistakes away from a word of a title or a term, if the first letter is right; of four letters,
+   * only a title's or a term's word is mended, and its first letter has to be right as well.
    * @param {string} question
    */
   spelt(question) {
     let mended = this.joined(question);
     for (const { word } of wordsIn(mended)) {
       const { whole, stem, parts } = formsOf(word);
-      if (parts.length || !/^[a-z]{5,}$/.test(whole)) continue;
+      if (parts.length || !/^[a-z]{4,}$/.test(whole)) continue;
       if (this.vocabulary.has(stem) || this.halves(whole).length) continue;
       const named = this.inTitles();
       const terms = [...this.vocabulary].map(([term, times]) => ({ term, times }));
       if (terms.some(({ term }) => term.startsWith(whole))) continue; // half a word
       const like = terms.flatMap(({ term, times }) => {
-        const most = whole.length < LONG || term[0] !== whole[0] || !named.has(formsOf(term).stem) ? 1 : 2;
+        const isLikely = term[0] === whole[0] && named.has(formsOf(term).stem);
+        const most = isLikely && whole.length >= LONG ? 2 : isLikely || whole.length > SHORT ? 1 : 0;
         const off = Math.abs(term.length - whole.length) > most ? Infinity : mistakes(whole, term);
         return off > most ? [] : { term, times, off };
       });

@@ -130,6 +130,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
   const showBox = el("input", { type: "checkbox", checked: true, onchange: refresh });
   const showVotes = el("input", { type: "checkbox", onchange: async () => {
     if (!(await ofVotes.change(showVotes.checked))) return;
+    if (switches.votes) switches.head = null; // a map that was kept would hide the votes
     refresh();
     announcer.say(looksInWords());
   } });

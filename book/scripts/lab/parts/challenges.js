@@ -91,9 +91,8 @@ export const digitBets = (measured) => [
     outcome: ({ before, after }) =>
       Math.abs(after.sure - before.sure) < 0.03 ? "same" : after.sure > before.sure ? "surer" : "less",
     why: () =>
-      "In training the model never met such black patches, so nothing was learned about them, and anything can " +
-      "happen. This 8 even becomes a 9. For most digits, however, hardly anything changes: set the background back " +
-      "to grass, choose another digit, and turn it black again.",
+      "Training had no such black patches, so anything can happen: this 8 even becomes a 9. For most digits, though, " +
+      "hardly anything changes: set the background back to grass, choose another digit, and turn it black again.",
   },
   {
     title: "The head that looks away",
@@ -107,9 +106,8 @@ export const digitBets = (measured) => [
       Object.keys(after.inside).reduce((least, name) => (after.inside[name] < after.inside[least] ? name : least)),
     why: ({ after }) =>
       `Only ${percent(after.inside["0.2"])} of what block 0’s head 2 looks at is inside the box, hardly more than ` +
-      "the 25\u00a0% of looking anywhere. In block 0 no token has received anything from another yet, so a head " +
-      "there can only go by a single patch and its position. That is enough to find a digit, as the three heads " +
-      "beside it show. What this one looks for, we don’t know.",
+      "the 25\u00a0% of looking anywhere. No token of block 0 knows of another yet, so a head goes by single " +
+      "patches and their positions. What this one looks for, we don’t know.",
   },
   {
     title: "An empty box",
