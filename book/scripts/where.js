@@ -176,7 +176,8 @@ if (ON_THE_WAY.test(here)) followScrolling();
 if (TO_READ.test(here)) addBox();
 show();
 // What another tab keeps is shown at once, and so is what the page before kept in its last moment: a browser may write
-// that down only after this page has begun.
+// that down only after this page has begun, and from a folder it does not always say so.
+addEventListener("load", show);
 addEventListener("storage", ({ key }) => {
   if (key === READ || key === PLACE || key === null) show();
 });
