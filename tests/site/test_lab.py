@@ -1021,6 +1021,20 @@ def test_the_last_word_on_votes_counts_while_their_model_is_on_its_way(fresh):
     fresh.unroute("**/averaging.js")
 
 
+def test_votes_let_a_kept_map_go(fresh):
+    look = panel(fresh, "attention")
+    one = look.get_by_role("button", name="block 1, head 2:")
+    one.click()
+    fresh.mouse.move(2, 2)
+    expect(one).to_have_attribute("aria-pressed", "true")
+    look.get_by_label("votes").check()
+    drawn(fresh)
+    expect(look.locator(".vl-looks")).to_contain_text("64")
+    expect(one).to_have_attribute("aria-pressed", "false")
+    one.click()  # a map that is kept afterwards is shown
+    expect(one).to_have_attribute("aria-pressed", "true")
+
+
 def heads_numbers(block, head, token, image):
     """Return a query's products with all keys, its weights and its output."""
     model = trained()

@@ -272,6 +272,7 @@ FOUND = {  # a question, and the section that should come first
     ),
     # a missing letter, two swapped letters, half a word
     "atention maps": "09_attention_maps#attention-maps",
+    "cls tokn": "03_class_token_and_position#class-token-and-position",
     "sotfmax": "00_before_you_start#softmax-from-scores-to-shares",
     "weigth decay": "08_training#weight-decay-and-what-is-spared",
     "gradient accum": "11_speed#by-hand-gradient-accumulation",
