@@ -646,7 +646,9 @@ class Drawing:
             element.set("transform", f"translate({x} {y})")
         _stroke(element, thick)
 
-    def photograph(self, place: Box, name: str, piece: Box | None = None) -> None:
+    def photograph(
+        self, place: Box, name: str, piece: Box | None = None, squares: bool = False
+    ) -> None:
         """Draw a photograph of ``photographs/``, or a piece of it.
 
         The SVG holds each photograph once, however often it is drawn.
@@ -655,6 +657,7 @@ class Drawing:
             place: place on the sheet.
             name: name of the photograph's file.
             piece: pixels to show; None shows all 224×224.
+            squares: whether the pixels are drawn as squares, and not smoothed.
         """
         seen = piece or Box(0, 0, PIXELS, PIXELS)
         box = " ".join(number(n) for n in (seen.x, seen.y, seen.width, seen.height))
@@ -667,6 +670,7 @@ class Drawing:
         x, y = map(number, self._moved(place.x, place.y))
         width, height = number(place.width), number(place.height)
         sizes = {"x": x, "y": y, "width": width, "height": height}
+        sizes |= {"image-rendering": "pixelated"} if squares else {}
         href = f"{name}-{defined.index(symbol)}"
         self._parts.append(ElementTree.Element("use", sizes | {"href": href}))
         self._grow(place.bottom)

@@ -56,7 +56,7 @@ def draw() -> Drawing:
         side = (VIEW.height - GAP) / 2
         for index, size in enumerate(SMALL):
             place = Box(VIEW.x, VIEW.y + index * (side + GAP), side, side)
-            drawing.photograph(place, PHOTOGRAPH, window(size))
+            drawing.photograph(place, PHOTOGRAPH, window(size), squares=True)
             drawing.text(place.right + 8, place.centre, f"{size}×{size}", bold=True)
             drawing.text(place.right + 8, place.centre + 16, share(size))
             drawing.mark(framed(window(size)))
