@@ -22,8 +22,7 @@ BLOCKS = {
 FURNITURE = (
     "script, style, template, noscript, button, form, nav, summary, a.headerlink, "
     "details.hide, .toctree-wrapper, .vit-lab, .lab-still, .viewcode-link, "
-    ".caption-number, "
-    ".fn-bracket, .field-list > dt"
+    ".caption-number, .fn-bracket, .field-list > dt"
 )
 LINK = "dl.glossary > dd a.internal"
 ENTRY = "dl.py > dt[id], dl.glossary > dt[id]"

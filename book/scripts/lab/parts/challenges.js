@@ -149,9 +149,9 @@ export const digitBets = (measured) => [
 ];
 
 /**
- * Makes the card: {element, restart(), compare()}; compare says whether the scene that was judged still stands.
- * show(state, {compared}) shows a state, compared with the one before if
- * compared is true, and resolves to what bets are about: with digits, the answer and each head's share in the box.
+ * Makes the card: {element, restart(), compare()}; compare says on the card if the scene that was judged is changed.
+ * show(state, {compared}) shows a state, compared with the one before if compared is true, and resolves to what bets
+ * are about: with digits, the answer and each head's share in the box.
  * state() returns the present state, and imageOf(state) the part of it that is the reader's to choose: a bet with a
  * scene of its own gives it back. glance() returns a small copy of what the answer is seen in, which may be out of
  * sight.
