@@ -1,6 +1,6 @@
 // Loads the search when a reader first uses it, because others need not fetch it: its scripts, the headings, terms and
-// names of all sections, which give a first answer, and then their text, which is a megabyte. These are scripts too,
-// because a page opened from a folder cannot read data files.
+// names of all sections, which give a first answer, and for the first letter their text, which is a megabyte. These are
+// scripts too, because a page opened from a folder cannot read data files.
 import { loaderOf } from "./loading/on_demand.js";
 import { bytesOf } from "./shared/numbers.js";
 

@@ -80,8 +80,7 @@ def test_it_is_whole_quiet_and_light(opened):
     assert opened.outside(opened.site) == []
     assert opened.errors == []
     assert sum(value for value, _ in opened.shifts) < 0.1, opened.shifts
-    most = 1.02 * MEGABYTE if opened.page == "search" else MEGABYTE  # with its index
-    assert LEAST < opened.weight < most, f"{opened.weight:,} bytes"
+    assert LEAST < opened.weight < MEGABYTE, f"{opened.weight:,} bytes"
 
 
 # Fonts

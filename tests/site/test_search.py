@@ -998,6 +998,24 @@ def test_headings_answer_while_the_text_is_on_its_way(visits, site, place):
     assert one.errors == []
 
 
+@pytest.mark.parametrize("page", ["search", FIRST])
+def test_the_text_is_fetched_for_the_first_letter(visits, page):
+    one = dialog_on(visits, page)
+    if page == FIRST:
+        one.tab.keyboard.press("Control+k")
+    one.tab.wait_for_function("bookSearch.content.sections")
+    one.tab.wait_for_load_state("networkidle")
+    fetched = [url for url in one.requests if url.endswith(INDEX)]
+    assert [url.rsplit("/", 1)[1] for url in fetched] == ["sections.js"]
+    one.tab.keyboard.type("t")
+    status = one.tab.locator(".search-status:visible")
+    expect(status).to_have_text(re.compile(r"^[\d,]+ sections on \d+ pages"))
+    assert one.tab.evaluate("'texts' in bookSearch.content")
+    one.tab.keyboard.press("Backspace")
+    expect(one.tab.locator(".search-group")).to_have_count(0)
+    assert one.errors == []
+
+
 def test_enter_in_the_field_leads_to_the_search_page(visits):
     one = dialog_on(visits, FIRST)
     one.tab.keyboard.press("Control+k")

@@ -62,7 +62,7 @@ export class Answers {
     form.after(this.place);
     this.input.addEventListener("input", () => {
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.answer(), PAUSE);
+      this.timer = setTimeout(() => this.answer(), this.isReady ? PAUSE : 0); // the first letter fetches the text
     });
     for (const place of [this.input, this.place]) place.addEventListener("keydown", (event) => this.walk(event));
     if (this.dialog) this.beDialog(this.dialog);
@@ -141,7 +141,9 @@ export class Answers {
       if (!this.isReady) {
         this.status.textContent = question ? "Opening the index …" : "";
         const finder = await this.begun();
-        if (question && this.question === question && !this.isReady) this.showFirst(finder, question, pages);
+        if (this.question !== question) return;
+        if (!question) return this.replaceFound([], []);
+        if (!this.isReady) this.showFirst(finder, question, pages);
       }
       const finder = await this.ready();
       this.isReady = true;
