@@ -537,6 +537,7 @@ function start(figure) {
     },
     { seconds: 2.4 },
   );
+  figure.newRow();
   figure.button("Another picture", () => {
     picture = (picture + 1) % flows.length;
     guess();
