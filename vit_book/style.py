@@ -32,6 +32,11 @@ COLOURS = {
     "grey": "#666666",
 }
 
+# The scale of attention weights, and of all numbers from 0 up that a map shows: in
+# plots, drawings, moving figures and the lab (book/scripts/shared/scale.js). It reads
+# in grey and for every kind of colour vision, as lightness rises with the number.
+SCALE = "viridis"
+
 
 def use_book_style() -> None:
     """Set matplotlib to the look of the book's figures, the same on every machine."""
@@ -51,7 +56,7 @@ def use_book_style() -> None:
             "axes.prop_cycle": cycler(color=COLOURS.values()),
             "axes.grid": False,
             "legend.frameon": False,
-            "image.cmap": "viridis",  # reads in grey: lightness rises with the value
+            "image.cmap": SCALE,
             "lines.linewidth": 2,
         }
     )

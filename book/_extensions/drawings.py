@@ -15,7 +15,6 @@ from book._extensions.pictures import sizes_for_styles
 
 SVG = "{http://www.w3.org/2000/svg}"
 CLASS = "vit-drawing"  # book/drawings/kit.py gives it to what it draws
-ABOVE = {"data_flow"}  # its buttons stand above it, or Play is below the first screen
 
 
 def inlined(file: Path, alt: str) -> str | None:
@@ -42,11 +41,8 @@ def inlined(file: Path, alt: str) -> str | None:
     ElementTree.register_namespace("", SVG.strip("{}"))
     html = ElementTree.tostring(svg, encoding="unicode")
     if moving:
-        parts = [html, '<div class="moving-controls"></div>']
-        if moving in ABOVE:
-            parts.reverse()
         place = f'<div class="moving moving-{moving}" style="{sizes}">'
-        return f"{place}{''.join(parts)}</div>"
+        return f'{place}{html}<div class="moving-controls"></div></div>'
     return html
 
 

@@ -14,7 +14,6 @@ from vit_steps import patchify, scaled_dot_product_attention
 
 SIDE, N = 14, 196
 ASKS, SHOULDER = (12, 5), (7, 3)  # rows and columns
-SHADES = 16
 
 PHOTO = Box(2, 22, 168, 168)
 MAP = Box(190, 22, 168, 168)
@@ -42,7 +41,7 @@ def draw() -> Drawing:
         f"Left, an astronaut in an orange suit, in {SIDE} by {SIDE} patches; patch "
         f"{number}, on the suit, is framed, and a white line runs around the patches "
         "that share half of its attention: most of the suit, and a little beside it. "
-        "Right, a map of all weights, the larger the stronger in colour. The framed "
+        "Right, a map of all weights, the larger the brighter. The framed "
         f"patch gives itself {weights[number]:.4f}, and the largest weight, in a thin "
         f"frame, is {weights.max():.4f}. A third patch, on her shoulder, has a dashed "
         "frame.",
@@ -68,7 +67,7 @@ def draw() -> Drawing:
         most = {divmod(patch, SIDE) for patch in ranked.indices[:count].tolist()}
         drawing.edge(most, PHOTO, SIDE)
     with drawing.part("shades"):
-        shades(drawing, weights)
+        drawing.heat(MAP, (weights / weights.max()).reshape(SIDE, SIDE).tolist())
     drawing.box(MAP.x, MAP.y, MAP.width, MAP.height, ground=False, radius=0, thick=0.75)
     with drawing.part("shoulder"):
         drawing.mark(MAP.cell(*SHOULDER, SIDE, SIDE), dashed=True)
@@ -82,18 +81,5 @@ def draw() -> Drawing:
     with drawing.part("own"):
         drawing.text(PHOTO.x, BELOW, f"its own weight {weights[number]:.4f}")
     with drawing.part("most"):
-        words = f"largest weight {weights.max():.4f}"
-        drawing.text(MAP.right, BELOW, words, anchor="end")
+        drawing.legend(MAP.right, BELOW, "0", f"largest weight {weights.max():.4f}")
     return drawing
-
-
-def shades(drawing: Drawing, weights: Tensor) -> None:
-    """Colour patches by their weights; patches of one shade share a shape."""
-    steps = (weights / weights.max() * (SHADES - 1)).round().int().tolist()
-    for step in range(1, SHADES):
-        places = [
-            MAP.cell(*divmod(patch, SIDE), SIDE, SIDE)
-            for patch, own in enumerate(steps)
-            if own == step
-        ]
-        drawing.filled(places, "asking", step / (SHADES - 1))

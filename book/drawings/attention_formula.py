@@ -86,9 +86,16 @@ def matrices(drawing: Drawing) -> None:
     compared = matrix(
         drawing, x3, upper, T, T, "ink", "scores", "(T, T)", (0.5 * shown).tolist()
     )
-    mixed = matrix(
-        drawing, x1, lower, T, T, "ink", "weights", "(T, T)", weights.tolist()
+    mixed = matrix(drawing, x1, lower, T, T, "ink", "weights", "(T, T)")
+    drawing.cells(
+        x1,
+        lower,
+        [[""] * T] * T,
+        (CELL, CELL),
+        "ink",
+        shares=(weights / weights.max()).tolist(),
     )
+    drawing.legend(mixed.right + 13, mixed.bottom + 18)
     values = matrix(drawing, x2 + 30, lower, T, d, "value", "v", "(T, d)")
     output = matrix(drawing, x3, lower, T, d, "ink", "output", "(T, d)")
     for sign, left, right, place in (
@@ -99,6 +106,7 @@ def matrices(drawing: Drawing) -> None:
     ):
         x = (left.right + right.x) / 2
         drawing.text(x, place.centre + 5, sign, size=16, anchor="middle")
+    drawing.mark(mixed.row(ASKING, T))  # or the frame is dark on dark
     for matrix_of_rows in (queries, compared, mixed, output):
         drawing.frame(matrix_of_rows.row(ASKING, T))
 
@@ -116,7 +124,7 @@ def matrices(drawing: Drawing) -> None:
     )
     drawing.lines(
         2,
-        output.bottom + 24,
+        output.bottom + 38,
         "The framed rows belong to one token: its query, how well",
         "each key fits it, its weights, and what it receives.",
     )

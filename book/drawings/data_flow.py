@@ -35,6 +35,7 @@ BARS, LONGEST = 324, 34  # left edge of the bars, and the length of one of 100 %
 NAMES = 194  # base line of the names below the flow
 LARGE = Box(2, 206, 112, 112)
 MAPS = Box(2, 340, 112, 112)
+LEGEND = (114, 466)
 FIRST, LABELS = 208, 124  # where the table begins
 
 DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -270,6 +271,8 @@ def draw() -> Drawing:
         opened(drawing, now, small.num_heads, small.depth)
         table(drawing, first, inside, last)
     with drawing.part("flow", moving=True):
+        with drawing.part("legend"):
+            drawing.legend(*LEGEND, size=12)
         for index, name in enumerate(PICTURES):
             with drawing.part(f"image-{index}"):
                 drawing.photograph(IMAGE, f"cluttered_digit_{name}")
@@ -322,7 +325,7 @@ def threaded(patch: int) -> str:
 def one_of_the_blocks(drawing: Drawing, block: int, weights: Tensor) -> None:
     left = BLOCKS + block * WIDE
     drawing.box(left + 2, TOP - 8, WIDE - 4, 144, colour="line", ground=False, radius=5)
-    drawing.shape(ribbons(block, weights[1:].tolist()), "value", full=True)
+    drawing.shape(ribbons(block, weights[1:].tolist()), "ink", full=True)
     drawing.box(left + 30, TOP - 3, 5, 135, colour="ink", radius=2)
 
 
@@ -370,27 +373,14 @@ def opened(drawing: Drawing, now: Numbers, heads: int, depth: int) -> None:
     drawing.text(2, MAPS.y - 6, f"attention, block {depth - 1}", size=12)
     weights = weights_of(now, depth - 1)
     for head in range(heads):
-        one_map(drawing, map_of(head), weights[head, 1:].tolist())
+        place, shares = map_of(head), weights[head, 1:] / weights[head, 1:].max()
+        drawing.heat(place, shares.reshape(SIDE, SIDE).tolist())
+        drawing.box(*vars(place).values(), ground=False, radius=0, thick=0.75)
+    drawing.legend(*LEGEND, size=12)
 
 
 def map_of(head: int) -> Box:
     return Box(MAPS.x + head % 2 * 58, MAPS.y + head // 2 * 58, 54, 54)
-
-
-LEVELS = (0.12, 0.3, 0.55, 0.8)  # shares of the largest weight, and opacities
-
-
-def one_map(drawing: Drawing, place: Box, weights: list[float]) -> None:
-    """Draw weights as cells, the more opaque the nearer to the largest weight."""
-    drawing.box(place.x, place.y, place.width, place.height, radius=0, thick=0.75)
-    largest = max(weights)
-    for level, above in zip(LEVELS, (*LEVELS[1:], math.inf), strict=True):
-        cells = [
-            place.cell(*divmod(patch, SIDE), SIDE, SIDE)
-            for patch, weight in enumerate(weights)
-            if level * largest <= weight < above * largest
-        ]
-        drawing.filled(cells, "class", level + 0.2)
 
 
 def table(
@@ -410,7 +400,7 @@ def table(
             name = step.name.replace("queries, keys, values", "q, k, v")
             name = name.replace("class token, positions", "class and positions")
             drawing.text(LABELS, y, name.replace("cut into ", ""), size=11)
-            drawing.text(middle, y, shape(step.here), size=10.5, anchor="end")
-            drawing.text(right, y, shape(step.base), size=10.5, anchor="end")
+            drawing.text(middle, y, shape(step.here), size=10.8, anchor="end")
+            drawing.text(right, y, shape(step.base), size=10.8, anchor="end")
             y += 18
         y += 5

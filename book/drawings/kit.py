@@ -10,6 +10,13 @@ image, ``"patch-0"`` to ``"patch-3"`` for four patches, ``"ink"``, ``"soft"`` fo
 explanations, and ``"line"``. No part is known by its colour alone: it also has a name
 or a place of its own.
 
+How much attention a patch gets is none of these. A map or a matrix of attention weights
+has the scale of the plots and the lab (``heat``, and ``legend`` beside it), and on a
+photograph attention is light (``lit``). A line that carries attention is as wide as its
+weight, and not on the scale, whose dark end is lost on a dark page: it has the ink, or
+the colour of the token whose share it is. Scores and similarities may be below 0 and
+are no weights, so they are paler or fuller in the colour of their use.
+
 A drawing moves on the book's page if it has ``numbers`` and a script of its name in
 ``book/scripts/figures/``; the script changes the parts that are named here.
 
@@ -28,12 +35,15 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from fontTools.ttLib import TTFont
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
 
-from vit_book.style import FONTS
+from vit_book.style import FONTS, SCALE
 
 WIDTH = 360
 ENLARGED = 1.4
 SMALLEST = 10.5
+TONES = 16  # that are told apart on a map
 MARGIN = 4
 PHOTOGRAPHS = Path(__file__).with_name("photographs")
 PIXELS = 224  # a photograph's side; pieces of it are given in these pixels
@@ -152,6 +162,16 @@ def width_of(text: str, size: float, bold: bool = False, code: bool = False) -> 
         return 0.6 * size * len(text)
     known, em = widths("text-bold" if bold else "text")
     return size * sum(known.get(ord(letter), 0.65 * em) for letter in text) / em
+
+
+def tone(share: float) -> str:
+    """Return the colour of a share of the largest number, the same in both themes."""
+    return to_hex(colormaps[SCALE](share))
+
+
+def letters_on(share: float) -> str:
+    """Return the colour of letters on a tone: they are legible on each."""
+    return "#000" if share > 0.43 else "#fff"
 
 
 def number(value: float) -> str:
@@ -460,6 +480,7 @@ class Drawing:
         cell: tuple[float, float] = (22, 22),
         colour: Colour = "ink",
         strengths: Sequence[Sequence[float]] | None = None,
+        shares: Sequence[Sequence[float]] | None = None,
         ground: bool = True,
         thick: float = 1,
         size: float = 12,
@@ -476,6 +497,7 @@ class Drawing:
             colour: colour of the lines and the ground.
             strengths: opacity of the colour in each cell, from 0 to 1; letters on it
                 stay legible up to 0.4.
+            shares: shares of the largest number, as the cells of a map of attention.
             ground: whether the grid has a pale ground of its colour.
             thick: width of the outer line.
             size: size of the text.
@@ -493,6 +515,8 @@ class Drawing:
                     self.full(
                         place.cell(i, j, len(rows), len(row)), colour, strength, 0
                     )
+        if shares:
+            self.heat(place, shares)
         inner = "".join(
             f"M{number(px)} {number(py)}v{number(height)}"
             for px, py in (self._moved(x + j * wide, y) for j in range(1, len(rows[0])))
@@ -518,6 +542,9 @@ class Drawing:
                         anchor="middle",
                         bold=bold,
                     )
+                    if shares:
+                        fill = f"fill: {letters_on(shares[i][j])}"
+                        self._parts[-1].set("style", fill)
         return place
 
     def circle(
@@ -572,6 +599,44 @@ class Drawing:
         element.set("d", self._outlines(places))
         if strength < 1:
             element.set("fill-opacity", number(strength))
+
+    def toned(self, places: Iterable[Box], share: float) -> None:
+        """Fill many places with the colour of a share of the largest number."""
+        element = self._add("path", 0, 0, "vd-tone")
+        element.attrib |= {"d": self._outlines(places), "fill": tone(share)}
+        element.set("shape-rendering", "crispEdges")  # no seams between neighbours
+
+    def heat(self, place: Box, shares: Sequence[Sequence[float]]) -> None:
+        """Colour a grid of cells by their shares of the largest number."""
+        self.toned([place], 0)
+        for step, runs in _runs(place, shares).items():
+            if step:
+                self.toned(runs, step / TONES)
+
+    def lit(self, place: Box, shares: Sequence[Sequence[float]]) -> None:
+        """Light a photograph by the shares of its cells, as the chapters' plots do."""
+        for step, runs in _runs(place, shares).items():
+            if step < TONES:
+                dark = self._add("path", 0, 0, "vd-tone")
+                dark.attrib |= {"d": self._outlines(runs), "fill": "#000"}
+                dark.set("fill-opacity", number(0.85 * (1 - step / TONES)))
+                dark.set("shape-rendering", "crispEdges")
+
+    def legend(
+        self,
+        x: float,
+        y: float,
+        low: str = "little",
+        high: str = "much",
+        size: float = 11,
+    ) -> None:
+        """Draw the scale of ``heat``, with a text at each end; it ends at ``x``."""
+        self.text(x, y, high, size=size, anchor="end")
+        wide = width_of(high.replace("1", "0"), size)  # all digits are equally wide
+        bar = Box(x - wide - 41, y - 8, 36, 8)
+        self.heat(bar, [[step / 12 for step in range(13)]])
+        self.box(*vars(bar).values(), ground=False, radius=0, thick=0.75)
+        self.text(bar.x - 5, y, low, size=size, anchor="end")
 
     def covers(self, places: Iterable[Box], brightness: float) -> None:
         """Cover many places with one grey, from 0 to 1, the same in light and dark."""
@@ -751,6 +816,21 @@ class Drawing:
             element.attrib |= {"x": number(x), "y": number(y)}
         self._parts.append(element)
         return element
+
+
+def _runs(place: Box, shares: Sequence[Sequence[float]]) -> dict[int, list[Box]]:
+    """Return places on a grid by their rounded shares; equal neighbours are one."""
+    found: dict[int, list[Box]] = {}
+    for i, row in enumerate(shares):
+        steps = [round(TONES * min(share, 1)) for share in row]
+        start = 0
+        for step, run in itertools.groupby(steps):
+            cell = place.cell(i, start, len(shares), len(row))
+            count = len(list(run))
+            wide = replace(cell, width=count * cell.width)
+            found.setdefault(step, []).append(wide)
+            start += count
+    return dict(sorted(found.items()))
 
 
 def _classes(word: Word) -> str:

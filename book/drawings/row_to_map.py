@@ -15,11 +15,11 @@ N, T = SIDE * SIDE, SIDE * SIDE + 1
 TABLE = 2  # side of a cell of the table
 LEFT, PIECE = 4.5, 5.4  # left edge of the strip, and width of its cells
 CELL, MAP = 20.5, 164  # side of a cell of the two maps, and side of a map
-SEEN, INK, WRITTEN = 0.05, 0.35, 0.03  # smaller shares and brightness are not drawn
+WRITTEN = 0.03  # smaller shares are not
 
 
-def measured() -> tuple[torch.Tensor, torch.Tensor, list[int]]:
-    """Return one head's weights for one image, the image, and the digit's box."""
+def measured() -> tuple[torch.Tensor, list[int]]:
+    """Return one head's weights for one image, and the digit's box."""
     images, _, boxes = cluttered_digits.make(500, "test")
     _, card = read_checkpoint("cluttered-digits")
     model = VisionTransformer.from_pretrained("cluttered-digits")
@@ -27,11 +27,11 @@ def measured() -> tuple[torch.Tensor, torch.Tensor, list[int]]:
     inputs = data.normalize(image[None], card["mean"], card["std"])
     with torch.no_grad():
         _, weights = model.encode(inputs, need_weights=True)
-    return weights[BLOCK][0, HEAD], image[0], boxes[IMAGE].tolist()
+    return weights[BLOCK][0, HEAD], boxes[IMAGE].tolist()
 
 
 def draw() -> Drawing:
-    weights, image, box = measured()
+    weights, box = measured()
     row = weights[0]
     shares = class_token_to_patches(weights).reshape(SIDE, SIDE)
     own, largest = row[0].item(), shares.max().item()
@@ -43,13 +43,13 @@ def draw() -> Drawing:
         f"is what the class token pays to itself, {own:.3f}, and is left out. The "
         f"other {N} are divided by their sum, {1 - own:.3f}, and folded into {SIDE} "
         f"rows of {SIDE}, one cell for each patch. The largest is {largest:.2f}. At "
-        "the end the cells are laid over the picture: a handwritten 4 in a box, and "
-        "three scraps outside it. The strongest cells are on the strokes of the 4.",
+        "the end the picture is lit by them: a handwritten 4 in a box, and three "
+        "scraps outside it. The light falls on the strokes of the 4.",
     )
     strip = cut_row(drawing, weights)
     top = folded(drawing, strip, own)
     the_map(drawing, top, shares)
-    laid_over(drawing, top, shares / largest, image, box)
+    laid_over(drawing, top, shares / largest, box)
     return drawing
 
 
@@ -61,10 +61,10 @@ def cut_row(drawing: Drawing, weights: torch.Tensor) -> Box:
     side = T * TABLE
     drawing.text(x, 32, "column: the token that is looked at", size=10.5, colour="soft")
     table = drawing.box(x, y, side, side, colour="line", radius=0)
-    drawing.shape(cells_above(weights, SEEN, x, y, TABLE), "line", TABLE)
+    strongest = weights[0, 1:].max()
+    drawing.heat(table, (weights / strongest).tolist())
     first = Box(x, y, side, 3 * TABLE)
-    drawing.full(first, "class", 0.35)
-    drawing.box(x, y, side, 3 * TABLE, colour="class", ground=False, radius=0)
+    drawing.frame(first, "class")
     drawing.text(table.right + 14, y + 9, Word("row 0", "class", bold=True))
     drawing.lines(
         table.right + 14,
@@ -74,21 +74,15 @@ def cut_row(drawing: Drawing, weights: torch.Tensor) -> Box:
         "tokens, itself among",
         "them; the sum is 1",
     )
-    drawing.lines(
-        table.right + 14,
-        y + 92,
-        "marked: a token pays",
-        f"more than {SEEN:g} there",
-    )
+    drawing.legend(table.right + 136, y + 96, "0", f"{strongest:.2f} or more")
     strip_y = table.bottom + 26
-    strongest = weights[0, 1:].max()
     strip = drawing.cells(
         LEFT,
         strip_y,
         [[""] * T],
         (PIECE, 18),
         "class",
-        strengths=[(weights[0] / strongest).clamp(max=0.9).tolist()],
+        shares=[(weights[0] / strongest).tolist()],
         ground=False,
     )
     edges = ((table.x, strip.x), (table.right, strip.right))
@@ -99,20 +93,10 @@ def cut_row(drawing: Drawing, weights: torch.Tensor) -> Box:
     return strip
 
 
-def cells_above(
-    weights: torch.Tensor, least: float, x: float, y: float, side: float
-) -> str:
-    """Return an SVG path through the cells of a table that are above a value."""
-    return "".join(
-        f"M{x + side * j:g} {y + side * (i + 0.5):g}h{side:g}"
-        for i, j in (weights > least).nonzero().tolist()
-    )
-
-
 def folded(drawing: Drawing, strip: Box, own: float) -> float:
     """Fold the strip, without its first cell, in eights; return the lower end."""
     first = strip.column(0, T)
-    drawing.frame(first, "ink", around=1)
+    drawing.frame(first, "ink", around=2)
     y = strip.bottom + 4
     for group in range(SIDE):
         left, right = (
@@ -147,7 +131,7 @@ def the_map(drawing: Drawing, top: float, shares: torch.Tensor) -> None:
         written,
         (CELL, CELL),
         "class",
-        strengths=(0.4 * shares / shares.max()).tolist(),
+        shares=(shares / shares.max()).tolist(),
         ground=False,
         size=10.5,
         bold=True,
@@ -160,21 +144,15 @@ def the_map(drawing: Drawing, top: float, shares: torch.Tensor) -> None:
 def laid_over(
     drawing: Drawing,
     top: float,
-    strengths: torch.Tensor,
-    image: torch.Tensor,
+    shares: torch.Tensor,
     box: list[int],
 ) -> None:
     x, y, pixel = 358 - MAP - 1, top + 7, MAP / (SIDE * P)
     drawing.text(x, top, "over the picture", bold=True)
-    place = drawing.box(x, y, MAP, MAP, colour="line", ground=False, radius=0)
-    drawing.shape(cells_above(image, INK, x, y, pixel), "line", pixel + 0.4)
-    for i, row in enumerate(strengths.tolist()):
-        for j, strength in enumerate(row):
-            if strength > WRITTEN:
-                drawing.full(place.cell(i, j, SIDE, SIDE), "class", 0.85 * strength)
+    place = Box(x, y, MAP, MAP)
+    drawing.photograph(place, f"cluttered_digit_{IMAGE}", squares=True)
+    drawing.lit(place, shares.tolist())
     upper, left, lower, right = (edge * pixel for edge in box)
     framed = Box(x + left, y + upper, right - left, lower - upper)
     drawing.frame(framed, "key", around=0)
-    drawing.text(
-        framed.x + 4, framed.bottom + 14, "the digit’s box", size=10.5, colour="key"
-    )
+    drawing.text(place.right, place.bottom + 15, "frame: the digit’s box", anchor="end")

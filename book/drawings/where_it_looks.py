@@ -17,13 +17,12 @@ PHOTOGRAPH, RUN = "coffee", "ViT-S/14"
 SIDE, N = 16, 256
 HEADS = 6
 DIGITS = (17, 32)  # test images; the chapter has the same
-SHADES, FEWER = 12, 4  # of a map, and of a small one
 
 PHOTO, MAP = Box(2, 22, 173, 173), Box(185, 22, 173, 173)
-STRIP = Box(4, 219, 352, 46)  # of the small maps
+STRIP = Box(4, 231, 352, 46)  # of the small maps
 GAP = 5
-ROW = 292  # upper edge of the digits
-DIGIT = 92
+ROW = 304  # upper edge of the digits
+DIGIT = 84
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def draw() -> Drawing:
         "Where a trained ViT looks",
         "A photograph of a cup of espresso on a saucer, with a spoon, on a wooden "
         f"table. Beside it a map of {SIDE} by {SIDE} squares, where the class token "
-        "looks: it is dark where the rim of the cup and the coffee are. On the "
+        "looks: it is bright where the rim of the cup and the coffee are. On the "
         f"photograph a white line runs around the {len(mean.half)} patches that share "
         f"half of its attention. Below, small maps: that of all {HEADS} heads "
         "together, which is framed, and one for each head, each of them different. In "
@@ -80,15 +79,16 @@ def draw() -> Drawing:
     with drawing.part("half"):
         half = {divmod(patch, SIDE) for patch in mean.half}
         drawing.edge(half, PHOTO, SIDE)
-    outlined(drawing, MAP)
     with drawing.part("shades"):
-        shaded(drawing, MAP, mean, SHADES)
+        shaded(drawing, MAP, mean)
+    outlined(drawing, MAP)
+    drawing.legend(MAP.right, MAP.bottom + 13)
     for index, name in enumerate(("all", "head 0", *map(str, range(1, HEADS)))):
         drawing.text(small(index).middle, STRIP.y - 7, name, anchor="middle")
     with drawing.part("handle-maps"):
         for index, found in enumerate(maps()):
+            shaded(drawing, small(index), found)
             outlined(drawing, small(index))
-            shaded(drawing, small(index), found, FEWER)
         with drawing.part("chosen"):
             drawing.frame(small(0))
     for index, (number, label) in enumerate(zip(DIGITS, (one, other), strict=True)):
@@ -120,14 +120,7 @@ def outlined(drawing: Drawing, place: Box) -> None:
     drawing.box(*vars(place).values(), ground=False, radius=0, thick=0.75)
 
 
-def shaded(drawing: Drawing, place: Box, found: Map, steps: int) -> None:
-    """Colour patches by their shares; patches of one shade share a shape."""
+def shaded(drawing: Drawing, place: Box, found: Map) -> None:
     most = max(found.shares)
-    shades = [round(steps * share / most) for share in found.shares]
-    for shade in range(1, steps + 1):
-        places = [
-            place.cell(*divmod(patch, SIDE), SIDE, SIDE)
-            for patch, own in enumerate(shades)
-            if own == shade
-        ]
-        drawing.filled(places, "class", shade / steps)
+    shares = [share / most for share in found.shares]
+    drawing.heat(place, [shares[row : row + SIDE] for row in range(0, N, SIDE)])

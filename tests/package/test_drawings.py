@@ -152,6 +152,19 @@ def test_letters_read_on_cells_that_are_half_full(theme):
         assert contrast(ink, mixed(ground, colour, 0.4)) >= 4.5, name
 
 
+def test_figures_and_lab_have_the_scale_of_the_plots():
+    script = ROOT / "book" / "scripts" / "shared" / "scale.js"
+    stops = re.findall(r'"([0-9a-f]{6})"', script.read_text("utf-8"))
+    steps = np.linspace(0, 1, len(stops))
+    assert stops == [kit.tone(share).removeprefix("#") for share in steps]
+
+
+def test_letters_read_on_every_tone():
+    for share in np.linspace(0, 1, 101):
+        letters = f"#{2 * kit.letters_on(share)[1:]}"  # six digits of three
+        assert contrast(letters, kit.tone(share)) >= 4.5, share
+
+
 # How linear RGB is seen without red or green cones: Machado, Oliveira and Fernandes,
 # doi.org/10.1109/TVCG.2009.113, severity 1.
 SEEN = {
@@ -196,6 +209,12 @@ def test_colours_are_apart_for_every_eye(palette, vision):
     ):
         apart = deltaE_ciede2000(seen_by(vision, first), seen_by(vision, second))
         assert apart >= 12, (one, other)
+
+
+@pytest.mark.parametrize("vision", SEEN)
+def test_the_more_the_lighter_for_every_eye(vision):
+    lightness = [seen_by(vision, kit.tone(share))[0] for share in np.linspace(0, 1, 17)]
+    assert lightness == sorted(lightness) and np.diff(lightness).min() > 2
 
 
 def test_the_lab_has_the_same_colours():

@@ -1,6 +1,6 @@
 // Chapter 4: shows on a map how much attention a chosen patch of a photograph gives to each patch.
 
-import { dot, edgeAround, inWords, move, placeAt, set, softmax, squares } from "../moving/kit.js";
+import { dot, edgeAround, inWords, move, placeAt, set, softmax, squares, toned } from "../moving/kit.js";
 /** @import { Figure, Pair, Place } from "../moving/kit.js" */
 
 /** @typedef {{side: number, asks: Pair, colours: number[][], photo: Place, map: Place}} Numbers */
@@ -30,7 +30,7 @@ function start(figure) {
   const numberOf = ([row, column]) => row * side + column;
   /** @type {(patch: number) => string} */
   const said = (patch) => inWords(placeAt(patch, side));
-  const shades = squares(map, side, "asking");
+  const shades = squares(map, side);
   figure.part("shades").replaceChildren(...shades);
 
   function draw() {
@@ -39,7 +39,7 @@ function start(figure) {
     const weights = attend(colours[patch], colours);
     const most = Math.max(...weights);
     const largest = half(weights);
-    shades.forEach((shade, other) => set(shade, { "fill-opacity": (weights[other] / most).toFixed(3) }));
+    shades.forEach((shade, other) => set(shade, { fill: toned(weights[other] / most) }));
     for (const line of figure.part("half").children) set(line, { d: edgeAround(largest, side, photo) });
     for (const name of ["frame-photo", "frame-map"])
       figure.part(name).style.transform =

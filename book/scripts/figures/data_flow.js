@@ -1,7 +1,7 @@
 // Chapter 7: opens each step of a trained model on the way from an image to its answer, with its numbers.
 
 import { el } from "../shared/elements.js";
-import { clamp, drawn, move, placeAt, set, softmax, sumOf, upTo, written } from "../moving/kit.js";
+import { clamp, drawn, move, placeAt, set, softmax, squares, sumOf, toned, upTo, written } from "../moving/kit.js";
 /** @import { Attributes, Box, Figure, Place, Spot } from "../moving/kit.js" */
 
 /** @typedef {[[name: string, shape: number[], unit: number][], string]} Packed tensors, and their numbers as letters */
@@ -84,6 +84,7 @@ import { clamp, drawn, move, placeAt, set, softmax, sumOf, upTo, written } from 
  * @property {number} names base line of what stands below the flow
  * @property {Place[]} maps of the heads
  * @property {Spot} mapped where the title of the maps is
+ * @property {[number, number]} legend how far it is from where a phone has it
  * @property {{x: number, y: number, pitch: number, first: number, cell: number}} rows of numbers, the first cell's x
  * @property {Spot} stage
  * @property {Spot} shape
@@ -92,7 +93,6 @@ import { clamp, drawn, move, placeAt, set, softmax, sumOf, upTo, written } from 
  */
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const LEVELS = [0.12, 0.3, 0.55, 0.8]; // of the largest weight in a head's map
 const [SIDE, SEEN, ROWS] = [8, 4, 7]; // patches along a side, numbers that are written, rows of them
 const [JOINS, WEIGHTS, MIXES] = [3, 5, 6]; // kinds of steps: the class token joins, attention weights, values add up
 // Where the parts of the flow stand on the phone's sheet; in a block, from its left edge on.
@@ -112,6 +112,7 @@ const PHONE = {
   names: 194,
   maps: upTo(4).map((head) => [2 + (head % 2) * 58, 340 + Math.floor(head / 2) * 58, 54, 54]),
   mapped: { x: 2, y: 334 },
+  legend: [0, 0],
   rows: { x: 124, y: 208, pitch: 34, first: 192, cell: 38 },
   stage: { x: 2, y: 14 },
   shape: { x: 358, y: 14 },
@@ -133,6 +134,7 @@ const DESK = {
   names: 218,
   maps: upTo(4).map((head) => [424 + head * 92, 276, 82, 82]),
   mapped: { x: 424, y: 267 },
+  legend: [668, -199],
   rows: { x: 0, y: 276, pitch: 22, first: 150, cell: 48 },
   stage: { x: 0, y: 267 },
   shape: { x: 424, y: 401 },
@@ -217,7 +219,7 @@ function start(figure) {
       bar(PLACED, 118, "position"),
       drawn("path", { class: "vd-stroke vd-class flow-class", d: `M${across(TOKENS)} ${plan.top}H${across(HEAD)}` }),
       ...upTo(depth).flatMap((block) => [
-        part(`ribbons-${block}`, drawn("path", { class: "vd-full vd-value" })),
+        part(`ribbons-${block}`, drawn("path", { class: "vd-full vd-ink" })),
         bar(edge(block) + MLP, edge(block) + 35, "ink", { rx: 2 }),
       ]),
       bar(NORM, 293, "ink"),
@@ -239,6 +241,7 @@ function start(figure) {
       part("stage", inked(plan.stage, "", { class: "vd-text vd-ink vd-bold", "font-size": phone ? 13 : 15 })),
       part("shape", inked(plan.shape, "", { class: "vd-text vd-ink vd-bold", "font-size": 13 })),
       part("base", inked(plan.base, "", { class: "vd-text vd-soft", "font-size": phone ? 12 : 13 })),
+      figure.part("legend"),
       part("of-maps", inked(plan.mapped, "", { "font-size": phone ? 12 : 13 })),
       ...upTo(ROWS).flatMap((row) => {
         const [y, { x, first, cell }] = [plan.rows.y + row * plan.rows.pitch, plan.rows];
@@ -254,6 +257,7 @@ function start(figure) {
         ];
       }),
     );
+    figure.shift("legend", ...plan.legend);
     for (const name of ["shape", "base"]) {
       if (phone) set(/** @type {Element} */ (figure.part(name).firstElementChild), { "text-anchor": "end" });
     }
@@ -262,8 +266,8 @@ function start(figure) {
     fitted("handle-patch", plan.large, ...(phone ? photograph(plan.large) : []), mark);
     const size = plan.maps[0][2];
     const maps = plan.maps.map(([x, y]) => {
-      const levels = LEVELS.map((level) => drawn("path", { class: "vd-full vd-class", "fill-opacity": level + 0.2 }));
-      return drawn("g", {}, drawn("rect", { class: "vd-box vd-line", x, y, width: size, height: size }), ...levels);
+      const frame = drawn("rect", { class: "vd-box vd-open vd-line", x, y, width: size, height: size });
+      return drawn("g", {}, ...squares([x, y, size, size], SIDE), frame);
     });
     const below = plan.maps.map(([x, y], of) => {
       return inked({ x: x + size / 2, y: y + size + 15 }, `head ${of}`, { "text-anchor": "middle" });
@@ -374,22 +378,13 @@ function start(figure) {
     figure.draw(`ribbons-${block}`, { d: d.join("") });
   }
 
-  /**
-   * Draws a head's weights as cells, the fuller the nearer to the largest.
-   * @type {(of: number, weights: number[]) => void}
-   */
+  /** Draws a head's weights as cells. @type {(of: number, weights: number[]) => void} */
   function drawMap(of, weights) {
     const most = Math.max(...weights);
-    const box = boxed(plan.maps[of]);
-    [...figure.part(`map-${of}`).querySelectorAll("path")].forEach((path, level) => {
-      const d = weights.map((weight, other) => {
-        if (weight < LEVELS[level] * most || weight >= (LEVELS[level + 1] ?? Infinity) * most) return "";
-        const { x, y, width } = square(other, box);
-        return `M${x} ${y}h${width}v${width}h-${width}z`;
-      });
-      set(path, { d: d.join("") });
-    });
-    if (of === head) figure.draw("chosen", { x: box.x, y: box.y });
+    const cells = figure.part(`map-${of}`).children;
+    weights.forEach((weight, other) => set(cells[other], { fill: toned(weight / most) }));
+    const [x, y] = plan.maps[of];
+    if (of === head) figure.draw("chosen", { x, y });
   }
 
   /** @type {(row: number, numbers: Row) => void} */
@@ -542,6 +537,7 @@ function start(figure) {
     },
     { seconds: 2.4 },
   );
+  figure.newRow();
   figure.button("Another picture", () => {
     picture = (picture + 1) % flows.length;
     guess();

@@ -1,6 +1,6 @@
 // Chapter 9: opens the map of any head of a ViT's last block, and draws half of its attention on the photograph.
 
-import { edgeAround, move, set, squares, upTo } from "../moving/kit.js";
+import { edgeAround, move, set, squares, toned, upTo } from "../moving/kit.js";
 /** @import { Figure, Place } from "../moving/kit.js" */
 
 /**
@@ -19,7 +19,7 @@ function start(figure) {
   const apart = (strip[2] - size) / (maps.length - 1);
   let chosen = 0;
 
-  const shades = squares(map, side, "class");
+  const shades = squares(map, side);
   figure.part("shades").replaceChildren(...shades);
   /** @param {number} index */
   const named = (index) => (index ? `head ${index - 1}` : "all heads together");
@@ -29,7 +29,7 @@ function start(figure) {
     chosen = index;
     const { shares, half } = maps[index];
     const most = Math.max(...shares);
-    for (const patch of upTo(shares.length)) set(shades[patch], { "fill-opacity": (shares[patch] / most).toFixed(3) });
+    for (const patch of upTo(shares.length)) set(shades[patch], { fill: toned(shares[patch] / most) });
     for (const line of figure.part("half").children) set(line, { d: edgeAround(half, side, photo) });
     figure.shift("chosen", index * apart);
     figure.write("title", index ? `where head ${index - 1} looks` : "where the ViT looks");

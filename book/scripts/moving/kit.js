@@ -6,6 +6,7 @@ import { ARROWS, clamp, placeAt, upTo } from "../shared/grid.js";
 
 export * from "../shared/grid.js";
 export * from "../shared/numbers.js";
+export * from "../shared/scale.js";
 
 /** @import { Pair } from "../shared/grid.js" */
 
@@ -54,13 +55,16 @@ export function drawn(tag, attributes, ...children) {
   return element;
 }
 
-/** Makes the squares of a grid, row by row. @type {(place: Place, side: number, colour: string) => SVGRectElement[]} */
+/**
+ * Makes the squares of a grid, row by row, to be filled by toned or in one colour.
+ * @type {(place: Place, side: number, colour?: string) => SVGRectElement[]}
+ */
 export function squares([left, top, wide], side, colour) {
   const size = wide / side;
   return upTo(side * side).map((number) => {
     const [row, column] = placeAt(number, side);
     const at = { x: left + column * size, y: top + row * size, width: size, height: size };
-    return drawn("rect", { class: `vd-full vd-${colour}`, ...at });
+    return drawn("rect", { class: colour ? `vd-full vd-${colour}` : "vd-tone", ...at });
   });
 }
 

@@ -1,43 +1,15 @@
 // Paints numbers as pixels. A canvas has the resolution of the screen; sizes are CSS pixels.
-// matplotlib's viridis, whose lightness grows with the value, and RdBu, whose white is zero, at equal steps.
 
 import { el } from "../../shared/elements.js";
+import { scale, sequential, TONES } from "../../shared/scale.js";
 import { write } from "./dom.js";
 
 /** @import { Colours, Pen, Sizes } from "./types.d.ts" */
 
-const VIRIDIS = ["440154", "482878", "3e4989", "31688e", "26828e", "1f9e89", "35b779", "6ece58", "b5de2b", "fde725"];
-const BLUE_RED = [
-  "053061",
-  "2166ac",
-  "4393c3",
-  "92c5de",
-  "d1e5f0",
-  "f7f7f7",
-  "fddbc7",
-  "f4a582",
-  "d6604d",
-  "b2182b",
-  "67001f",
-];
-const TONES = 256;
-const sequential = scale(VIRIDIS);
+// matplotlib's RdBu at equal steps, whose white is zero
+const BLUE_RED = "053061 2166ac 4393c3 92c5de d1e5f0 f7f7f7 fddbc7 f4a582 d6604d b2182b 67001f".split(" ");
 export const diverging = scale(BLUE_RED);
 export const grey = { tones: scale(["000000", "ffffff"]), low: 0, high: 1 };
-
-/** Returns the tones from the first colour to the last, three bytes each. @type {(colours: string[]) => Uint8Array} */
-function scale(colours) {
-  const stops = colours.map((hex) => [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16)));
-  const tones = new Uint8Array(3 * TONES);
-  for (let tone = 0; tone < TONES; tone++) {
-    const place = (tone / (TONES - 1)) * (stops.length - 1);
-    const i = Math.min(Math.floor(place), stops.length - 2);
-    stops[i].forEach((value, channel) => {
-      tones[3 * tone + channel] = Math.round(value + (place - i) * (stops[i + 1][channel] - value));
-    });
-  }
-  return tones;
-}
 
 /**
  * Returns functions that draw on a canvas.
