@@ -56,21 +56,31 @@ function keep(key, value) {
 
 // The contents panel
 
+const LINE = 180; // below the page's head: a heading that is nearer to the top is that of the section being read
 const panel = document.querySelector(".bd-sidebar-secondary");
+const entries = /** @type {HTMLAnchorElement[]} */ ([...(panel?.querySelectorAll("a.nav-link") ?? [])]);
+const sections = entries.map(({ hash }) => document.getElementById(decodeURIComponent(hash.slice(1))));
 
-/** Returns the panel's entry for the section that is read. */
+/** Returns the panel's entry for the section that is read; at the page's end that is the last one. */
 function entryHere() {
-  const active = [...(panel?.querySelectorAll("a.nav-link.active") ?? [])].reverse();
-  return active.find((link) => link.checkVisibility());
+  const isAtEnd = scrollY + innerHeight > document.documentElement.scrollHeight - 2;
+  const line = isAtEnd ? innerHeight : LINE;
+  return entries.filter((_, at) => (sections[at]?.getBoundingClientRect().top ?? Infinity) < line).at(-1);
 }
 
+/** Marks the entry of the section that is read and those around it, and keeps it in sight. */
 function follow() {
-  const entry = entryHere()?.getBoundingClientRect();
-  if (!panel || !entry) return;
-  const { top, bottom, height } = panel.getBoundingClientRect();
-  const margin = Math.min(80, height / 4); // of this, 48 are the heading and 40 the fade
-  if (entry.top < top + margin || entry.bottom > bottom - margin)
-    panel.scrollBy({ top: entry.top - top - height / 2, behavior: "instant" });
+  const entry = entryHere();
+  for (const link of entries) {
+    const isAround = Boolean(entry && link.parentElement?.contains(entry));
+    for (const one of [link, link.parentElement]) one?.classList.toggle("active", isAround);
+  }
+  if (!panel || !entry?.checkVisibility()) return;
+  const { top, bottom } = entry.getBoundingClientRect();
+  const around = panel.getBoundingClientRect();
+  const margin = Math.min(80, around.height / 4); // of this, 48 are the heading and 40 the fade
+  if (top < around.top + margin || bottom > around.bottom - margin)
+    panel.scrollBy({ top: top - around.top - around.height / 2, behavior: "instant" });
 }
 
 /** Shows the page's own entry in the side bar, from the top if it can: the theme keeps the place of the last page. */
@@ -93,7 +103,7 @@ function titleOf(place) {
 }
 
 function remember() {
-  const hash = entryHere()?.getAttribute("href") ?? "";
+  const hash = entryHere()?.hash ?? "";
   const section = hash && titleOf(document.getElementById(decodeURIComponent(hash.slice(1))));
   keep(PLACE, { page: here, hash, title: titleOf(document.querySelector("article")), section });
 }
@@ -170,7 +180,8 @@ function show() {
   if (box instanceof HTMLInputElement) box.checked = chaptersRead().includes(here);
 }
 
-addEventListener("activate.bs.scrollspy", follow);
+document.body.removeAttribute("data-bs-spy"); // Bootstrap's marks nothing while a section's margin is at its line
+for (const event of ["scroll", "load"]) addEventListener(event, follow, { passive: true });
 addEventListener("DOMContentLoaded", showOwnEntry);
 if (ON_THE_WAY.test(here)) followScrolling();
 if (TO_READ.test(here)) addBox();

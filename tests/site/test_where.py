@@ -65,12 +65,34 @@ def test_the_contents_follow_the_reader(visits, site, page):
     tab = visits().tab
     resize(tab, DESK)
     tab.goto(f"{site}{page}.html", wait_until="networkidle")
-    tab.evaluate("sections = document.querySelectorAll('article section section')")
+    height = tab.evaluate("document.documentElement.scrollHeight")
     for share in (0.3, 0.5, 0.7, 0.9, 0.4):
-        place = f"Math.floor({share} * sections.length)"
-        tab.evaluate(f"sections[{place}].scrollIntoView()")
+        tab.evaluate(f"scrollTo(0, {share * height})")
         rest(tab, 200)
         assert min(tab.evaluate(INSIDE)) >= 0, share
+
+
+READ_HERE = """() => {
+    const headings = document.querySelectorAll("article section section > :is(h2, h3)");
+    const above = [...headings].filter(one => one.getBoundingClientRect().top < 180);
+    const marked = document.querySelectorAll(".bd-toc-nav a.active");
+    return [above.at(-1)?.parentElement.id, [...marked].at(-1)?.hash.slice(1)];
+}"""
+
+
+def test_wherever_the_reader_is_an_entry_is_marked(visits, site):
+    """Bootstrap's own marks none where a section's margin is at its line."""
+    tab = visits().tab
+    resize(tab, DESK)
+    tab.goto(f"{site}notebooks/13_swin_and_deit.html", wait_until="networkidle")
+    height = tab.evaluate("document.documentElement.scrollHeight")
+    for place in range(1500, 8000, 223):
+        tab.evaluate(f"scrollTo(0, {place})")
+        rest(tab, 50)
+        here, marked = tab.evaluate(READ_HERE)
+        assert marked == here, place
+    tab.evaluate(f"scrollTo(0, {height})")
+    tab.locator(".bd-toc-nav a.active[href='#further-reading']").wait_for()
 
 
 FAR_DOWN = ["notebooks/14_bug_clinic", "notebooks/15_a_vit_of_2026"]
