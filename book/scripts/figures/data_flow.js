@@ -143,7 +143,8 @@ const desk = matchMedia("screen and (min-width: 1280px)");
 
 /** Writes on the drawing. @type {(spot: Spot, text: string, of?: Attributes) => SVGTextElement} */
 function inked({ x, y }, text, { colour = "ink", ...of } = {}) {
-  return drawn("text", { x, y, class: `vd-text vd-${colour}`, "font-size": 12, ...of }, document.createTextNode(text));
+  const about = { class: `vd-text vd-${colour}`, "font-size": desk.matches ? 13 : 12 };
+  return drawn("text", { x, y, ...about, ...of }, document.createTextNode(text));
 }
 
 /** @param {Figure<Numbers>} figure */
