@@ -33,7 +33,7 @@ POWER = 1.5  # exponent that turns a similarity into a colour's strength, on all
 SHADES = 16
 
 MAP = Box(2, 26, 224, 224)
-PANEL = Box(242, 26, 118, 224)
+PANEL = Box(237, 26, 121, 224)
 FACE = 16  # radius of a clock
 STILL = 112  # side of a map in the drawing that does not move
 
@@ -161,12 +161,12 @@ def stage(drawing: Drawing) -> None:
     with drawing.part("map"):
         drawing.box(MAP.x, MAP.y, MAP.width, MAP.height, radius=0, thick=0.75)
     with drawing.part("chosen"):
-        drawing.text(PANEL.x + 16, 36, "row 4, column 9", size=12, bold=True)
+        drawing.text(PANEL.x + 14, 36, "row 4, column 9", size=12)
     drawing.box(
         PANEL.x, 27, 10, 10, colour="asking", ground=False, thick=2.25, radius=2
     )
     with drawing.part("compared"):
-        drawing.text(PANEL.x + 16, 54, "row 3, column 9", size=12, bold=True)
+        drawing.text(PANEL.x + 14, 54, "row 3, column 9", size=12)
     drawing.circle(PANEL.x + 5, 50, 5, "ink", ground=False, thick=1.75)
     with drawing.part("clocks"):
         for half in range(2):

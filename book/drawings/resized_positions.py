@@ -107,12 +107,12 @@ def draw() -> Drawing:
         },
     }
     drawing.text(LEFT.x, 14, "as trained", bold=True)
-    drawing.text(LEFT.x, 31, f"{OLD}×{OLD}, for images of {OLD * P}×{OLD * P}", size=12)
+    drawing.text(LEFT.x, 31, f"{OLD}×{OLD}, for {OLD * P}×{OLD * P} pixels", size=12)
     with drawing.part("kind"):
         drawing.text(RIGHT.x, 14, "bicubic", bold=True)
     with drawing.part("size"):
         pixels = START * P
-        words = f"{START}×{START}, for images of {pixels}×{pixels}"
+        words = f"{START}×{START}, for {pixels}×{pixels} pixels"
         drawing.text(RIGHT.x, 31, words, size=12)
     for name, place, side, chosen in (
         ("old", LEFT, OLD, old_place(CHOSEN, START)),

@@ -127,9 +127,7 @@ def roof(drawing: Drawing) -> None:
     for speed in (10e12, 100e12, 1000e12):
         y = up(speed)
         drawing.line((CHART.x, y), (CHART.right, y), thick=0.4)
-        drawing.text(
-            CHART.x - 6, y + 4, f"{speed / 1e12:,.0f}", size=12, anchor="end"
-        )
+        drawing.text(CHART.x - 6, y + 4, f"{speed / 1e12:,.0f}", size=12, anchor="end")
     for intensity in (10, 100, 1000, 10000):
         drawing.text(
             across(intensity),
