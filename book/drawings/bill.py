@@ -90,8 +90,8 @@ def counted(drawing: Drawing, T: int, heads: int, squares: int) -> None:
     with drawing.part("tokens"):
         drawing.text(x, 16, f"T = {T:,} tokens", size=15, bold=True)
     with drawing.part("patches"):
-        words = f"{T - 1:,} patches of {PATCH} pixels and the class token"
-        drawing.text(x, 31, words, size=11, colour="soft")
+        words = f"{T - 1:,} patches of {PATCH} pixels + the class token"
+        drawing.text(x, 31, words, size=12, colour="soft")
     with drawing.part("scores"):
         drawing.text(x, 52, f"{T:,} × {T:,} scores in each head")
     with drawing.part("squares"):
@@ -130,16 +130,16 @@ def to_scale(drawing: Drawing, T: int, D: int) -> None:
         with drawing.part("start", moving=True):
             drawing.full(Box(STAGE.x, top, side + long, side), "ink")
     with drawing.part("start-name", moving=True):
-        drawing.text(STAGE.x + 4, top - 5, "the start", size=11, bold=True)
+        drawing.text(STAGE.x + 4, top - 5, "the start", size=12, bold=True)
     with drawing.part("hint", moving=True):
         hint = "Press Next, and the patches get smaller."
-        drawing.text(2, STAGE.y + 12, hint, size=11, colour="soft")
+        drawing.text(2, STAGE.y + 12, hint, size=12, colour="soft")
     ruled(drawing, scale)
     y = STAGE.bottom + 15
-    words = "MACs: 2D times the area. At T = 6D both parts are equal squares:"
-    drawing.text(2, y, words, size=11, colour="soft")
+    words = "MACs: 2D times the area. The parts are equal at T = 6D:"
+    drawing.text(2, y, words, size=12, colour="soft")
     with drawing.part("equal"):
-        drawing.text(2, y + 15, equal_at(PATCH, D), size=11, colour="soft")
+        drawing.text(2, y + 15, equal_at(PATCH, D), size=12, colour="soft")
 
 
 def ruled(drawing: Drawing, scale: float) -> None:
@@ -150,7 +150,7 @@ def ruled(drawing: Drawing, scale: float) -> None:
     with drawing.part("ruler"):
         drawing.line((right - tokens * scale, y), (right, y), colour="ink", thick=2)
     with drawing.part("ruled"):
-        drawing.text(right, y + 15, f"{tokens} tokens", size=10.5, anchor="end")
+        drawing.text(right, y + 15, f"{tokens} tokens", size=12, anchor="end")
 
 
 def equal_at(patch: int, D: int) -> str:

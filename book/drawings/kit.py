@@ -18,7 +18,9 @@ the colour of the token whose share it is. Scores and similarities may be below 
 are no weights, so they are paler or fuller in the colour of their use.
 
 A drawing moves on the book's page if it has ``numbers`` and a script of its name in
-``book/scripts/figures/``; the script changes the parts that are named here.
+``book/scripts/figures/``; the script changes the parts that are named here. What it
+shows then has letters of at least 12 units, 12 pixels on a phone; on a desk they grow
+less than the drawing.
 
 Text that is too small, or does not fit the sheet, raises a ValueError.
 """

@@ -14,8 +14,8 @@ from book.drawings.kit import Box, Drawing, Word, number
 TOKENS = [[1, 2, 3], [10, 20, 30]]  # a number for each token of two images
 CHOSEN = (0, 0)  # image and token of the output that is asked about
 LOWEST, HIGHEST, STEP = 4, 40, 3  # of a token that changes; all means have few digits
-CELL = (46, 36)
-LEFT, RIGHT = 48, 220  # left edges of the tables
+CELL = (45, 36)
+LEFT, RIGHT = 53, 223  # left edges of the tables
 TOPS = {"left out": 58, "given": 200}  # upper edges of the tables of each layer
 TITLES = {"left out": ("batch_first", " left out"), "given": ("batch_first=True", "")}
 STRENGTH = 0.4  # of the colour of a token that is the whole output
@@ -79,11 +79,11 @@ def layer(drawing: Drawing, name: str, found: Answer) -> None:
             words = "token 0" if token == 0 else f"{token}"
             middle = x + (token + 0.5) * wide
             drawing.text(
-                middle, top - 6, words, size=10.5, colour="soft", anchor="middle"
+                middle, top - 6, words, size=12, colour="soft", anchor="middle"
             )
     for image in range(2):
         base = top + (image + 0.5) * high + 4
-        drawing.text(2, base, f"image {image}", size=11, colour="soft")
+        drawing.text(2, base, f"image {image}", size=12, colour="soft")
     middle = top + high
     drawing.arrow((LEFT + 3 * wide + 7, middle), (RIGHT - 7, middle))
     for image in range(2):
@@ -113,7 +113,7 @@ def cell(drawing: Drawing, place: Box, part: str, shown: float) -> None:
     drawing.box(*vars(place).values(), ground=False, radius=0, thick=0.75)
     with drawing.part(part):
         drawing.text(
-            place.middle, place.centre + 5, number(shown), size=14, anchor="middle"
+            place.middle, place.centre + 4.7, number(shown), size=13, anchor="middle"
         )
 
 

@@ -67,10 +67,10 @@ def draw() -> Drawing:
     step(drawing, 196, "score", "÷ √d = √4")
     step(drawing, 232, "exp")
     with drawing.part("total"):
-        drawing.text(2, 246.5, f"sum {total:.3f}", size=10.5, colour="soft")
+        drawing.text(2, 246.5, f"sum {total:.3f}", size=12, colour="soft")
     step(drawing, 259, "weight")
     with drawing.part("divisor"):
-        drawing.text(2, 275.5, f"÷ {total:.3f}", size=10.5, colour="soft")
+        drawing.text(2, 275.5, f"÷ {total:.3f}", size=12, colour="soft")
     step(drawing, 298, Word("values", "value", bold=True))
 
     drawing.line((MIDDLE, query.bottom), (MIDDLE, 126))
@@ -156,7 +156,7 @@ def bars(drawing: Drawing) -> Box:
                 x = column.middle
                 drawing.line((x - 3, y), (x + 3, y), colour="query", thick=1)
     with drawing.part("hint", moving=True):
-        drawing.text(2, 66, "drag the bars", size=10.5, colour="query")
+        drawing.text(2, 70, "drag the bars", size=12, colour="query")
         drawing.text(40, 154, "↕", size=12, colour="key", bold=True)
     return strip
 
@@ -167,7 +167,7 @@ def compared(drawing: Drawing, i: int) -> None:
     for j, (a, b) in enumerate(zip(QUERY, KEYS[i], strict=True)):
         with drawing.part(f"product-{i}-{j}"):
             x = strip.column(j, len(QUERY)).middle
-            drawing.text(x, 173, f"{a * b}", size=10.5, anchor="middle")
+            drawing.text(x, 173, f"{a * b}", size=12, anchor="middle")
     drawing.line((2, 177), (2, 180), (18, 180))
     drawing.line((STRIP - 2, 177), (STRIP - 2, 180), (18, 180))
     drawing.line((18, 180), (18, 187))
@@ -214,12 +214,12 @@ def mixed(drawing: Drawing, weights: list[float], output: list[float]) -> None:
     for i, weight in enumerate(weights):
         y = 351 + 19 * i
         with drawing.part(f"times-{i}"):
-            drawing.text(52, y, f"{weight:.3f}", size=11.5, anchor="end")
+            drawing.text(52, y, f"{weight:.3f}", size=12, anchor="end")
         value = f"· ({VALUES[i][0]}, {VALUES[i][1]})"
         with drawing.part(f"point-{i}"):
-            drawing.text(57, y, value, size=11.5, colour="value")
+            drawing.text(57, y, value, size=12, colour="value")
         if i:
-            drawing.text(12, y, "+", size=11.5, colour="soft", anchor="middle")
+            drawing.text(12, y, "+", size=12, colour="soft", anchor="middle")
     drawing.line((6, 397), (130, 397))
     drawing.text(2, 414, Word("output", "asking", bold=True))
     place = drawing.cells(
@@ -248,7 +248,7 @@ def plane(drawing: Drawing, weights: list[float], output: list[float]) -> None:
                 x + (6 if above and i else 0),
                 y - 11 if above else y + 19,
                 f"value {i + 1}",
-                size=11,
+                size=12,
                 colour="value",
                 anchor="middle",
                 bold=True,
@@ -267,7 +267,7 @@ def step(drawing: Drawing, centre: float, name: str | Word, how: str = "") -> No
     """Write a step's name at the left, and its operation below it."""
     drawing.text(2, centre + (-2 if how else 4), name)
     if how:
-        drawing.text(2, centre + 11, how, size=10.5, colour="soft")
+        drawing.text(2, centre + 11, how, size=12, colour="soft")
 
 
 def listed(numbers: torch.Tensor, digits: int = 3) -> str:

@@ -33,7 +33,7 @@ POWER = 1.5  # exponent that turns a similarity into a colour's strength, on all
 SHADES = 16
 
 MAP = Box(2, 26, 224, 224)
-PANEL = Box(242, 26, 118, 224)
+PANEL = Box(237, 26, 121, 224)
 FACE = 16  # radius of a clock
 STILL = 112  # side of a map in the drawing that does not move
 
@@ -154,25 +154,25 @@ def stage(drawing: Drawing) -> None:
     """Draw an empty map, which the script fills, and the clocks of two places."""
     with drawing.part("kind"):
         drawing.text(2, 14, KINDS["1-D"], size=13, bold=True)
-    drawing.text(MAP.right, 14, "choose a place", size=11, colour="soft", anchor="end")
-    drawing.text(PANEL.x, 14, "similarity", size=11, colour="soft")
+    drawing.text(MAP.right, 14, "choose a place", size=12, colour="soft", anchor="end")
+    drawing.text(PANEL.x, 14, "similarity", size=12, colour="soft")
     with drawing.part("similarity"):
         drawing.text(358, 16, "0.66", size=17, bold=True, anchor="end")
     with drawing.part("map"):
         drawing.box(MAP.x, MAP.y, MAP.width, MAP.height, radius=0, thick=0.75)
     with drawing.part("chosen"):
-        drawing.text(PANEL.x + 16, 36, "row 4, column 9", size=11, bold=True)
+        drawing.text(PANEL.x + 14, 36, "row 4, column 9", size=12)
     drawing.box(
         PANEL.x, 27, 10, 10, colour="asking", ground=False, thick=2.25, radius=2
     )
     with drawing.part("compared"):
-        drawing.text(PANEL.x + 16, 54, "row 3, column 9", size=11, bold=True)
+        drawing.text(PANEL.x + 14, 54, "row 3, column 9", size=12)
     drawing.circle(PANEL.x + 5, 50, 5, "ink", ground=False, thick=1.75)
     with drawing.part("clocks"):
         for half in range(2):
             with drawing.part(f"half-{half}"):
                 x = clock_place(4 * half)[0]
-                drawing.text(x, 79, "row", size=11, colour="soft", anchor="middle")
+                drawing.text(x, 79, "row", size=12, colour="soft", anchor="middle")
         for index in range(8):
             x, y = clock_place(index)
             drawing.circle(x, y, FACE, "line", thick=0.75)
@@ -188,13 +188,13 @@ def stage(drawing: Drawing) -> None:
         bar = Box(MAP.x, 260, MAP.width, 9).column(step, SHADES)
         drawing.full(bar, "position", (step / (SHADES - 1)) ** POWER)
     drawing.box(MAP.x, 260, MAP.width, 9, ground=False, thick=0.75, radius=0)
-    drawing.text(MAP.x, 283, "similarity ≤ 0", size=10.5)
-    drawing.text(MAP.middle, 283, "0.5", size=10.5, anchor="middle")
-    drawing.text(MAP.right, 283, "1", size=10.5, anchor="end")
+    drawing.text(MAP.x, 283, "similarity ≤ 0", size=12)
+    drawing.text(MAP.middle, 283, "0.5", size=12, anchor="middle")
+    drawing.text(MAP.right, 283, "1", size=12, anchor="end")
     with drawing.part("mean-0"):
-        drawing.text(PANEL.x, 268, "the mean cosine of", size=10.5, colour="soft")
+        drawing.text(PANEL.x, 268, "the mean cosine of", size=12, colour="soft")
     with drawing.part("mean-1"):
-        drawing.text(PANEL.x, 283, "384 pairs of hands", size=10.5, colour="soft")
+        drawing.text(PANEL.x, 283, "384 pairs of hands", size=12, colour="soft")
 
 
 def clock_place(index: int) -> tuple[float, float]:

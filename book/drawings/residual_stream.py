@@ -177,9 +177,9 @@ def draw() -> Drawing:
             drawing.full(Box(LEFT, top + 30, RIGHT - LEFT, 72), "ink", 0)
     for block in range(0, BLOCKS + 1, 2):
         x = LEFT + block * WIDE
-        drawing.text(x, bottom + 12, f"{block}", size=10.5, anchor="middle")
+        drawing.text(x, bottom + 12, f"{block}", size=12, anchor="middle")
     with drawing.part("block"):
-        drawing.text(2, bottom + 12, f"after {BLOCKS} blocks", size=11, bold=True)
+        drawing.text(2, bottom + 12, f"after {BLOCKS} blocks", size=12)
     return drawing
 
 
@@ -215,7 +215,7 @@ def legend(drawing: Drawing) -> None:
             drawing.box(x, y, 11, 11, colour=colour, radius=2)
         else:
             drawing.full(place, colour, radius=2)
-        drawing.text(x + 17, y + 10, words, size=11.5)
+        drawing.text(x + 17, y + 10, words, size=12)
 
 
 def one_stack(drawing: Drawing, name: str) -> None:
@@ -227,10 +227,10 @@ def one_stack(drawing: Drawing, name: str) -> None:
         drawing.text(358, 11, words, anchor="end")
     length, left = stack.lengths[-1]
     with drawing.part(f"length-{name}"):
-        drawing.text(LEFT, 26, f"length {length:.1f}", size=10.5, colour="soft")
+        drawing.text(LEFT, 26, f"length {length:.1f}", size=12, colour="soft")
     with drawing.part(f"left-{name}"):
         words = f"left of the start {left:.1f}"
-        drawing.text(LEFT + 68, 26, words, size=10.5, colour="asking")
+        drawing.text(LEFT + 78, 26, words, size=12, colour="asking")
     with drawing.part(f"cat-{name}"):
         put_together(drawing, stack.answers[-1])
     with drawing.part(f"empty-{name}"):
@@ -269,7 +269,7 @@ def put_together(drawing: Drawing, frame: list[int] | None) -> None:
 def nothing(drawing: Drawing) -> None:
     drawing.box(CAT.x, CAT.y, CAT.width, CAT.height, colour="line", radius=0)
     drawing.lines(
-        CAT.middle, CAT.centre - 2, f"{N} times", "one token", anchor="middle"
+        CAT.middle, CAT.centre - 2, f"{N} times", "one token", size=12, anchor="middle"
     )
 
 

@@ -107,13 +107,13 @@ def draw() -> Drawing:
         },
     }
     drawing.text(LEFT.x, 14, "as trained", bold=True)
-    drawing.text(LEFT.x, 31, f"{OLD}×{OLD}, for images of {OLD * P}×{OLD * P}", size=11)
+    drawing.text(LEFT.x, 31, f"{OLD}×{OLD}, for {OLD * P}×{OLD * P} pixels", size=12)
     with drawing.part("kind"):
         drawing.text(RIGHT.x, 14, "bicubic", bold=True)
     with drawing.part("size"):
         pixels = START * P
-        words = f"{START}×{START}, for images of {pixels}×{pixels}"
-        drawing.text(RIGHT.x, 31, words, size=11)
+        words = f"{START}×{START}, for {pixels}×{pixels} pixels"
+        drawing.text(RIGHT.x, 31, words, size=12)
     for name, place, side, chosen in (
         ("old", LEFT, OLD, old_place(CHOSEN, START)),
         ("new", RIGHT, START, CHOSEN),
@@ -125,7 +125,7 @@ def draw() -> Drawing:
             drawing.frame(place.cell(*chosen, side, side), around=0)
         with drawing.part(f"alike-{name}"):
             alike = f"neighbours: {neighbours('bicubic', side):.2f}"
-            drawing.text(place.x, place.bottom + 16, alike, size=11)
+            drawing.text(place.x, place.bottom + 16, alike, size=12)
     with drawing.part("handle-place", moving=True):
         drawing.full(RIGHT, "ink", 0)
     scale(drawing)
@@ -134,11 +134,11 @@ def draw() -> Drawing:
 
 def scale(drawing: Drawing) -> None:
     """Draw the scale: which share of black stands for which similarity."""
-    drawing.text(2, SCALE.bottom, "similarity", size=11.5)
+    drawing.text(2, SCALE.bottom, "similarity", size=12)
     for step in range(17):
         drawing.full(SCALE.column(step, 17), "position", (step / 16) ** POWER)
     drawing.box(*vars(SCALE).values(), ground=False, thick=0.75, radius=0)
     below = SCALE.bottom + 14
-    drawing.text(SCALE.x, below, "≤ 0", size=10.5)
-    drawing.text(SCALE.middle, below, "0.5", size=10.5, anchor="middle")
-    drawing.text(SCALE.right, below, "1", size=10.5, anchor="end")
+    drawing.text(SCALE.x, below, "≤ 0", size=12)
+    drawing.text(SCALE.middle, below, "0.5", size=12, anchor="middle")
+    drawing.text(SCALE.right, below, "1", size=12, anchor="end")

@@ -10,10 +10,10 @@ TURNS = PROCESSES - 1  # turns of one trip
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 WIDE, HIGH, GAP = 35, 17, 3  # size of a piece, and gap between two processes
 TOP, STEP, RIGHT = 128, 94, 190  # top of the first panel, distance, second column
-ROOM = (142, 122)  # size of a process on the page
-ROW, TILE = (25, 24), (118, 21)  # y of its first piece, distance and size of its pieces
+ROOM = (149, 122)  # size of a process on the page
+ROW, TILE = (25, 24), (125, 21)  # y of its first piece, distance and size of its pieces
 BADGE = (40, 21)  # size of a piece on its way
-CORNERS = ((2, 22), (216, 22), (216, 192), (2, 192))  # of the processes on the page
+CORNERS = ((2, 22), (209, 22), (209, 192), (2, 192))  # of the processes on the page
 HIGH_ON_THE_PAGE = 318  # of the drawing, which holds less there
 
 Held = list[list[int]]

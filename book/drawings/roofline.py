@@ -18,7 +18,7 @@ SIDES = (112, 160, 224, 320, 448, 640, 896, 1280, 1792)  # of an image, in pixel
 IMAGES = (1, 2, 4, 8, 16, 32, 64)
 SIDE, BATCH = 2, 3  # indices of the start values in SIDES and IMAGES
 
-CHART = Box(40, 30, 306, 176)
+CHART = Box(44, 30, 302, 176)
 LEAST, MOST = (5, 10e12), (20000, 2e15)  # corners of the chart
 TABLE = 266
 KINDS: tuple[tuple[str, Colour], ...] = (
@@ -127,19 +127,17 @@ def roof(drawing: Drawing) -> None:
     for speed in (10e12, 100e12, 1000e12):
         y = up(speed)
         drawing.line((CHART.x, y), (CHART.right, y), thick=0.4)
-        drawing.text(
-            CHART.x - 6, y + 4, f"{speed / 1e12:,.0f}", size=10.5, anchor="end"
-        )
+        drawing.text(CHART.x - 6, y + 4, f"{speed / 1e12:,.0f}", size=12, anchor="end")
     for intensity in (10, 100, 1000, 10000):
         drawing.text(
             across(intensity),
             CHART.bottom + 15,
             f"{intensity:,}",
-            size=10.5,
+            size=12,
             anchor="middle",
         )
-    drawing.text(2, 14, "TFLOP/s at most", size=11)
-    drawing.text(CHART.right, CHART.bottom + 30, "FLOPs a byte", size=11, anchor="end")
+    drawing.text(2, 14, "TFLOP/s at most", size=12)
+    drawing.text(CHART.right, CHART.bottom + 30, "FLOPs a byte", size=12, anchor="end")
     flat = up(PEAK)
     drawing.line(
         (across(first), up(first * BANDWIDTH)),
@@ -155,25 +153,25 @@ def roof(drawing: Drawing) -> None:
         across(bend) + 6,
         CHART.bottom - 8,
         f"the bend, {bend:.0f}",
-        size=11,
+        size=12,
         colour="soft",
     )
-    drawing.text(CHART.x + 4, up(500e12), "memory sets", size=11, colour="soft")
-    drawing.text(CHART.x + 4, up(500e12) + 14, "the pace", size=11, colour="soft")
+    drawing.text(CHART.x + 4, up(500e12), "memory sets", size=12, colour="soft")
+    drawing.text(CHART.x + 4, up(500e12) + 14, "the pace", size=12, colour="soft")
     words = "arithmetic sets the pace"
-    drawing.text(CHART.right, flat - 12, words, size=11, colour="soft", anchor="end")
+    drawing.text(CHART.right, flat - 12, words, size=12, colour="soft", anchor="end")
 
 
 def table(drawing: Drawing, counted: list[Work]) -> None:
     heads = ("FLOPs a byte", "of peak, at most")
-    for x, name in zip((250, 346), heads, strict=True):
-        drawing.text(x, TABLE - 4, name, size=11, colour="soft", anchor="end")
+    for x, name in zip((242, 346), heads, strict=True):
+        drawing.text(x, TABLE - 4, name, size=12, colour="soft", anchor="end")
     for index, (work, (name, _)) in enumerate(zip(counted, KINDS, strict=True)):
         y = TABLE + 18 + 22 * index
         point(drawing, index, 10, y - 4)
         drawing.text(24, y, name, size=12)
         with drawing.part(f"intensity-{index}"):
-            drawing.text(250, y, f"{work.intensity:,.0f}", bold=True, anchor="end")
+            drawing.text(242, y, f"{work.intensity:,.0f}", bold=True, anchor="end")
         with drawing.part(f"share-{index}"):
             share = f"{work.most / PEAK:.0%}".replace("%", " %")
             drawing.text(346, y, share, bold=True, anchor="end")

@@ -112,7 +112,7 @@ def shaded(drawing: Drawing, query: Place) -> None:
 
 def dial(pair: int) -> Point:
     """Return a dial's centre; the dials of the row stand above those of the column."""
-    return 226 + 86 * (pair % 2), 60 + 98 * (pair // 2)
+    return 226 + 86 * (pair % 2), 64 + 96 * (pair // 2)
 
 
 def one_dial(drawing: Drawing, pair: int, name: str, query: Place, key: Place) -> None:
@@ -132,9 +132,9 @@ def one_dial(drawing: Drawing, pair: int, name: str, query: Place, key: Place) -
             at = x + far * float(a), y - far * float(b) + 4
             drawing.text(*at, part[0], size=12, anchor="middle", colour=colour)
     product = (turned(QUERY, query) * turned(KEY, key)).sum(dim=0)[pair].item()
-    drawing.text(x, y + 50, name, size=11, anchor="middle", colour="soft")
+    drawing.text(x, y + 50, name, size=12, anchor="middle", colour="soft")
     with drawing.part(f"product-{pair}"):
-        drawing.text(x + 46, y - 24, signed(product), size=11, anchor="end", bold=True)
+        drawing.text(x + 46, y - 33, signed(product), size=12, anchor="end", bold=True)
 
 
 def mark(drawing: Drawing, letter: str, place: Place, colour: Colour) -> None:
@@ -168,6 +168,6 @@ def results(drawing: Drawing) -> None:
     ):
         drawing.text(x, TABLE, words, size=12, colour="soft")
         with drawing.part(name):
-            drawing.text(x, TABLE + 28, "+0.00", size=24, bold=True)
+            drawing.text(x, TABLE + 25, "+0.00", size=17.5, bold=True)
         with drawing.part(f"{name}-says"):
-            drawing.text(x, TABLE + 50, "", size=12)
+            drawing.text(x, TABLE + 46, "", size=12)

@@ -63,7 +63,7 @@ def draw() -> Drawing:
     }
     drawing.text(2, 13, "Without positions", size=13, bold=True)
     for name, x in zip(("first", "second", "third"), COLUMNS, strict=True):
-        drawing.text(x, 13, name, size=11, colour="soft", anchor="middle")
+        drawing.text(x, 13, name, size=12, colour="soft", anchor="middle")
     drawing.text(2, 40, "token")
     collected(drawing, "alone", sums[False])
     drawing.text(2, 122, "With positions", size=13, bold=True, colour="position")
@@ -110,7 +110,7 @@ def collected(drawing: Drawing, name: str, sums: list[float]) -> None:
         with drawing.part(f"given-{name}-{token}"):
             drawing.full(Box(start, y, UNIT * share, HIGH), COLOURS[token])
         start += UNIT * share
-    drawing.text(312, y + 14, "collected", size=10.5, colour="soft", anchor="end")
+    drawing.text(312, y + 14, "collected", size=12, colour="soft", anchor="end")
     with drawing.part(f"total-{name}"):
         text = f"{sums[0]:.3f}"
         drawing.text(358, y + 15, text, size=14, bold=True, anchor="end")
@@ -121,14 +121,14 @@ def all_orders(drawing: Drawing, sums: dict[bool, list[float]]) -> None:
     with drawing.part("now"):
         drawing.frame(TABLE.column(0, len(ORDERS)), around=0)
     for y, name in ((36, "without"), (53, "with")):
-        drawing.text(2, TABLE.y + y, name, size=11)
+        drawing.text(2, TABLE.y + y, name, size=12)
     for index, order in enumerate(ORDERS):
         column = TABLE.column(index, len(ORDERS))
         tokens = " ".join(str(TOKENS[token]) for token in order)
         with drawing.part(f"order-{index}"):
             drawing.full(column, "soft", 0)
             with drawing.at(column.middle, TABLE.y):
-                drawing.text(0, 16, tokens, size=11, colour="soft", anchor="middle")
+                drawing.text(0, 16, tokens, size=12, colour="soft", anchor="middle")
                 for y, placed in ((36, False), (53, True)):
                     text = f"{sums[placed][index]:.3f}"
-                    drawing.text(0, y, text, size=11, anchor="middle")
+                    drawing.text(0, y, text, size=12, anchor="middle")

@@ -16,7 +16,7 @@ SHOWN = 64  # d at the start
 KEYS = 197
 BARS = {"undivided": 46, "divided": 124}  # upper edges
 BAR = Box(2, 0, 356, 30)
-CHART = Box(34, 214, 312, 112)
+CHART = Box(34, 214, 306, 112)
 
 
 @cache
@@ -49,9 +49,9 @@ def draw() -> Drawing:
     }
     heading = drawing.text(2, 14, f"Mean over 1,000 queries, {KEYS} keys:", size=13)
     with drawing.part("d"):
-        drawing.text(heading.right + 12, 14, f"d = {SHOWN}", size=13, bold=True)
+        drawing.text(heading.right + 16, 14, f"d = {SHOWN}", size=13, bold=True)
     with drawing.part("hint", moving=True):
-        drawing.text(358, 14, "drag d", size=11, colour="soft", anchor="end")
+        drawing.text(358, 14, "drag d", size=12, colour="soft", anchor="end")
     shared(drawing, "undivided", "softmax(q kᵀ), undivided")
     shared(drawing, "divided", "softmax(q kᵀ / √d)")
     chart(drawing)
@@ -80,20 +80,20 @@ def shared(drawing: Drawing, name: str, formula: str) -> None:
 def chart(drawing: Drawing) -> None:
     """Draw the largest weight against d."""
     head = CHART.y - 14
-    drawing.text(2, head, "attention weight of the best key", size=11)
+    drawing.text(2, head, "weight of the best key", size=12)
     for left, divided, words in (
-        (190, False, "undivided"),
-        (268, True, "divided by √d"),
+        (159, False, "undivided"),
+        (251, True, "divided by √d"),
     ):
         ends = (left, head - 4), (left + 14, head - 4)
         drawing.line(*ends, colour="asking", thick=2, dashed=not divided)
-        drawing.text(left + 18, head, words, size=11)
+        drawing.text(left + 18, head, words, size=12)
     for share in (0, 0.5, 1):
         y = CHART.bottom - CHART.height * share
-        drawing.text(CHART.x - 6, y + 4, f"{share:g}", size=10.5, anchor="end")
+        drawing.text(CHART.x - 6, y + 4, f"{share:g}", size=12, anchor="end")
         drawing.line((CHART.x, y), (CHART.right, y), thick=0.5)
     for d in DIMS[::2]:
-        drawing.text(across(d), CHART.bottom + 18, f"{d}", size=10.5, anchor="middle")
+        drawing.text(across(d), CHART.bottom + 18, f"{d}", size=12, anchor="middle")
     drawing.text(2, CHART.bottom + 18, Word("d", bold=True), size=12)
     for divided in (False, True):
         points = [(across(d), up(d, divided)) for d in DIMS]

@@ -74,17 +74,17 @@ def on_the_move(drawing: Drawing) -> None:
         drawing.text(6, 16, f"(T, D) = ({T}, {D})", size=13, bold=True)
     for block in range(T):
         with drawing.part(f"name-{block}"):
-            drawing.text(0, 0, "", size=11, colour="soft", anchor="middle")
+            drawing.text(0, 0, "", size=12, colour="soft", anchor="middle")
     with drawing.part("verdict"):
         drawing.text(354, 16, "", size=13, anchor="end", bold=True)
-    drawing.text(6, 206, "the same numbers, read row by row", size=11, colour="soft")
+    drawing.text(6, 206, "the same numbers, read row by row", size=12, colour="soft")
     for name, size in (("cell", LARGE), ("read", READ)):
         for number, written in enumerate(QUERIES.flatten().tolist()):
             with drawing.part(f"{name}-{number}"):
                 one(drawing, Box(0, 0, *size), number // D, number % D // d, written)
     for line in range(2):
         with drawing.part(f"code-{line}"):
-            drawing.text(6, 272 + 19 * line, "", size=11.5, code=True)
+            drawing.text(6, 272 + 19 * line, "", size=12, code=True)
 
 
 def table(drawing: Drawing, x: float, y: float, numbers: Tensor) -> None:
@@ -107,7 +107,7 @@ def one(drawing: Drawing, place: Box, token: int, head: int, written: int) -> No
         place.middle,
         place.centre + 4.2,
         str(written),
-        size=11.5,
+        size=12,
         anchor="middle",
         bold=True,
     )

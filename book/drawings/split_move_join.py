@@ -97,7 +97,7 @@ def on_the_move(drawing: Drawing) -> None:
         drawing.text(4, 18, "an image", size=14, bold=True)
     with drawing.part("shape"):
         drawing.text(356, 18, f"{(SIDE, SIDE)}", size=13, anchor="end")
-    drawing.text(4, 296, "the same numbers, read in order", size=11, colour="soft")
+    drawing.text(4, 296, "the same numbers, read in order", size=12, colour="soft")
     for name, side in (("cell", LARGE), ("read", READ)):
         for number in range(SIDE**2):
             with drawing.part(f"{name}-{number}"):
@@ -105,14 +105,14 @@ def on_the_move(drawing: Drawing) -> None:
                 written = [[str(number)]]
                 cell = (side, side)
                 colour = COLOURS[patch]
-                drawing.cells(0, 0, written, cell, colour, size=0.15 * side + 8.2)
+                drawing.cells(0, 0, written, cell, colour, size=0.11 * side + 9.6)
     for row in range(ROWS**2):
         with drawing.part(f"row-{row}"):
-            drawing.text(0, 0, "", size=11, colour="soft", anchor="end")
+            drawing.text(0, 0, "", size=12, colour="soft", anchor="end")
         with drawing.part(f"holds-{row}"):
-            drawing.text(0, 0, "", size=11)
+            drawing.text(0, 0, "", size=12)
     with drawing.part("code"):
-        drawing.text(4, 362, "", size=11.5, code=True)
+        drawing.text(4, 362, "", size=12, code=True)
 
 
 def patch_of(number: int) -> int:

@@ -139,10 +139,10 @@ def stage(drawing: Drawing) -> None:
         with drawing.part(f"lines-{first}"):
             lines(drawing, MAP, first)
     with drawing.part("window"):
-        drawing.text(PANEL.x, 37, "who sees whom", size=11, bold=True)
-        drawing.text(PANEL.x, PANEL.y - 5, "query ↓", size=10.5, colour="soft")
+        drawing.text(PANEL.x, 37, "who sees whom", size=12, bold=True)
+        drawing.text(PANEL.x, PANEL.y - 5, "query ↓", size=12, colour="soft")
         drawing.text(
-            PANEL.right, PANEL.y - 5, "key →", size=10.5, colour="soft", anchor="end"
+            PANEL.right, PANEL.y - 5, "key →", size=12, colour="soft", anchor="end"
         )
         with drawing.part("pairs"):
             side = PANEL.width / 5
@@ -156,9 +156,9 @@ def stage(drawing: Drawing) -> None:
             y = 48 + 46 * index
             with drawing.part(f"reach-{index}"):
                 words = f"{index + 1} block{'s' * (index > 0)}"
-                drawing.text(PANEL.x, y, words, size=11)
+                drawing.text(PANEL.x, y, words, size=12)
             with drawing.part(f"reached-{index}"):
-                drawing.text(PANEL.right, y, "", size=11, bold=True, anchor="end")
+                drawing.text(PANEL.right, y, "", size=12, bold=True, anchor="end")
             with drawing.part(f"share-{index}"):
                 drawing.bar(PANEL.x, y + 7, PANEL.width, 11, 1, "asking")
 
@@ -170,11 +170,11 @@ def legend(drawing: Drawing, x: float, y: float) -> None:
         colour = GROUPS[number]
         drawing.full(Box(x, at, 13, 12), colour, 0.55 if number else 0.12)
         drawing.box(x, at, 13, 12, colour=colour, ground=False, radius=0)
-        drawing.text(x + 19, at + 10, words, size=11)
+        drawing.text(x + 19, at + 10, words, size=12)
     at = y + 17 * len(CARRIED)
     drawing.box(x, at, 13, 12, ground=False, radius=2, thick=0.75)
     hatched(drawing, [Box(x, at, 13, 12)])
-    drawing.text(x + 19, at + 10, "masked", size=11)
+    drawing.text(x + 19, at + 10, "masked", size=12)
 
 
 def cells(drawing: Drawing, place: Box, tokens: torch.Tensor, named: bool) -> None:

@@ -83,8 +83,8 @@ def row(drawing: Drawing, index: int, share: float) -> None:
 
 def chart(drawing: Drawing) -> None:
     """Draw the shares against the temperature, one upon the other."""
-    words = "shares at every temperature, one upon the other"
-    drawing.text(CHART.x, CHART.y - 8, words, size=11, colour="soft")
+    words = "shares at every temperature τ, one upon the other"
+    drawing.text(CHART.x, CHART.y - 8, words, size=12, colour="soft")
     found = torch.stack([shares(tau) for tau in TAUS])  # (temperatures, K)
     edges = [torch.zeros(len(TAUS)), *found.cumsum(dim=1).T]  # of the bands, from above
     for index, (above, below) in enumerate(pairwise(edges)):
@@ -102,7 +102,7 @@ def chart(drawing: Drawing) -> None:
                 CHART.right + 8,
                 middle + 4,
                 NAMES[index],
-                size=11,
+                size=12,
                 bold=True,
                 colour=COLOURS[index],
             )
@@ -111,8 +111,8 @@ def chart(drawing: Drawing) -> None:
         x, _ = at(TAUS.index(tau), 0)
         drawing.line((x, CHART.bottom), (x, CHART.bottom + 4), thick=1)
         anchor = anchors.get(tau, "middle")
-        drawing.text(x, CHART.bottom + 17, f"{tau:g}", size=10.5, anchor=anchor)
-    drawing.text(CHART.right + 8, CHART.bottom + 17, "temperature τ", size=10.5)
+        drawing.text(x, CHART.bottom + 17, f"{tau:g}", size=12, anchor=anchor)
+    drawing.text(CHART.right + 8, CHART.bottom + 17, "τ", size=12)
     x, _ = at(SHOWN, 0)
     with drawing.part("now"):
         drawing.line((x, CHART.y - 4), (x, CHART.bottom + 4), colour="ink", thick=2)

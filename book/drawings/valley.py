@@ -104,7 +104,7 @@ def draw() -> Drawing:
         with drawing.part(f"still-{name}"):
             drawing.lines(LEFT, bottom + 15, *captions[name], size=11)
         with drawing.part(f"line-{name}", moving=True):
-            drawing.text(LEFT, bottom + 15, "", size=11)
+            drawing.text(LEFT, bottom + 15, "", size=12)
     return drawing
 
 
@@ -134,11 +134,11 @@ def panel(drawing: Drawing, name: str, places: list[Point]) -> None:
         x, y = on_sheet(START)
         with drawing.part(f"handle-start-{name}"):
             drawing.circle(x, y, 3.5, "asking", thick=2)
-            drawing.text(x + 8, y + 6, "start", size=11, bold=True)
+            drawing.text(x + 8, y + 6, "start", size=12, bold=True)
         x, y = on_sheet((0, 0))
         drawing.line((x - 5, y), (x + 5, y), colour="asking", thick=2)
         drawing.line((x, y - 5), (x, y + 5), colour="asking", thick=2)
-        drawing.text(x + 32, y + 4, "lowest", size=11, bold=True)
+        drawing.text(x + 32, y + 4, "lowest", size=12, bold=True)
 
 
 def panel_at(name: str) -> Box:

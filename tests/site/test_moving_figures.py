@@ -6,6 +6,7 @@ Skipped where there is no Chromium, Chrome or Edge.
 import json
 import math
 import re
+import statistics
 from contextlib import contextmanager
 from itertools import pairwise, permutations
 
@@ -20,7 +21,7 @@ from book.chromium import served
 from book.drawings.position_similarity import POWER
 from tests.conftest import ROOT, code_cells, read, tags
 from tests.site.test_pages import HTML
-from tests.site.visit import NARROWEST, PHONE, WIDE, resize
+from tests.site.visit import NARROWEST, PHONE, WIDE, resize, too_wide
 from vit_book import read_results
 from vit_book.style import SCALE
 from vit_steps.attention import scaled_dot_product_attention
@@ -276,7 +277,7 @@ def test_it_fits_and_its_targets_are_large_enough_for_a_finger(moving):
         )
         assert around["x"] - 1 <= box["x"]
         assert box["x"] + box["width"] <= around["x"] + around["width"] + 9
-    assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 9.5
+    assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 11
 
 
 def test_a_sliders_steps_lead_to_its_last_number(moving):
@@ -288,11 +289,29 @@ def test_a_sliders_steps_lead_to_its_last_number(moving):
         assert (high - low) / step == round((high - low) / step), (low, high, step)
 
 
-SIZES_OF_LETTERS = """figure => {
-    const svg = figure.querySelector("svg");
-    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-    return [...svg.querySelectorAll("text")].map(
-        text => scale * parseFloat(getComputedStyle(text).fontSize));
+# After two frames, because the letters are fitted once the drawing has its new size.
+SIZES_OF_LETTERS = """async figure => {
+    for (const _ of "12") await new Promise(requestAnimationFrame);
+    return [...figure.querySelectorAll("svg :is(text, tspan)")]
+        .filter(text => text.textContent.trim() && text.getBoundingClientRect().width)
+        .map(text => Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b)
+            * parseFloat(getComputedStyle(text).fontSize));
+}"""
+# The words that leave the drawing, and the pairs of which one covers the other.
+WORDS_IN_THE_WAY = """figure => {
+    const sheet = figure.querySelector("svg").getBoundingClientRect();
+    const words = [...figure.querySelectorAll("svg text")].filter(text =>
+        text.textContent.trim() && getComputedStyle(text).visibility === "visible");
+    const placed = words.map(text => [text.textContent, text.getBoundingClientRect()])
+        .filter(([, box]) => box.width);
+    const apart = (a, b) => Math.min(a.right, b.right) < Math.max(a.left, b.left) + 0.5
+        || Math.min(a.bottom, b.bottom) < Math.max(a.top, b.top) + 0.5 * a.height;
+    const inside = ({left, right}) =>
+        left > sheet.left - 1.5 && right < sheet.right + 1.5;
+    return [...placed.filter(([, box]) => !inside(box)),
+        ...placed.flatMap(([one, a], i) => placed.slice(i + 1)
+            .filter(([, b]) => !apart(a, b)).map(([other]) => [one, other]))
+    ].map(([word, other]) => `${word}, ${other.right ? "cut off" : other}`);
 }"""
 
 
@@ -301,24 +320,26 @@ def test_a_low_window_shows_it_whole_and_legibly(moving):
     resize(figure.page, {"width": 1366, "height": 650})
     room = figure.bounding_box()["height"]
     assert room <= 615, "with its buttons, below the bar of the page"
-    assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 10
+    assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 11.5
 
 
-def test_its_letters_are_not_small(moving):
-    figure, name = moving
-    low, on_a_phone = WIDE | {"height": 720}, 11.5 if name == "data_flow" else 10.4
-    for size, smallest in ((low, 12), (PHONE, on_a_phone)):
+# A heading of these, or their main number, is larger than the other letters.
+LARGER = {"bill", "shuffled_tokens", "position_similarity", "one_query", "rotary"}
+
+
+def test_its_letters_are_about_as_large_as_the_text(calm):
+    figure, name = calm
+    for size in (WIDE | {"height": 720}, {"width": 1440, "height": 900}):
         resize(figure.page, size)
-        assert min(figure.evaluate(SIZES_OF_SEEN_LETTERS)) > smallest - 0.05
-
-
-SIZES_OF_SEEN_LETTERS = """figure => {
-    const svg = figure.querySelector("svg");
-    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-    return [...svg.querySelectorAll("text, tspan")]
-        .filter(text => text.textContent.trim() && text.getBoundingClientRect().width)
-        .map(text => scale * parseFloat(getComputedStyle(text).fontSize));
-}"""
+        letters = figure.evaluate(SIZES_OF_LETTERS)
+        assert min(letters) >= 12
+        assert max(letters) <= (20 if name in LARGER else 16)
+        assert 13 <= statistics.median(letters) <= 15
+        assert figure.evaluate(WORDS_IN_THE_WAY) == []
+    resize(figure.page, PHONE)
+    assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 12
+    assert figure.evaluate(WORDS_IN_THE_WAY) == []
+    assert too_wide(figure.page)[0] == 0
 
 
 def test_it_needs_no_more_room_once_it_moves(moving):
@@ -600,7 +621,7 @@ def billed(figure, model, image, patch):
     expect(label).to_have_text(f"image side: {image} pixels")
     side = figure.get_by_role("slider", name="patch side")
     assert side.get_attribute("aria-valuetext") == f"{patch} {pixels}"
-    assert f" of {patch} {pixels} and " in parts["patches"]["text"]
+    assert f" of {patch} {pixels} + the " in parts["patches"]["text"]
     square, band = (parts[f"area-{name}"]["rects"][0] for name in QUADRATIC_AND_LINEAR)
     assert square[2] == pytest.approx(square[3]), "it is a square"
     assert square[3] == pytest.approx(band[3])
@@ -2295,7 +2316,7 @@ def test_the_resized_positions_are_the_packages(visit, kind):
 def test_what_is_cut_off_is_played_at_six_by_six(visit):
     figure = visit("resized_positions", reduced_motion="reduce")
     press(figure, "Cut off")
-    assert written(figure, "size") == "6×6, for images of 24×24"
+    assert written(figure, "size") == "6×6, for 24×24 pixels"
     heard = figure.get_by_role("status")
     expect(heard).to_contain_text("The first 36 of 64 positions")
     expect(heard).to_contain_text("seen from row 2, column 2.")

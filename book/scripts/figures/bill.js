@@ -135,7 +135,7 @@ function start(figure) {
     const percent = (part) => `${(100 * part).toFixed(1)}%`;
     figure.write("tokens", `T = ${counted(T)} tokens`);
     const patchesOrOne = T === 2 ? "patch" : "patches";
-    figure.write("patches", `${counted(T - 1)} ${patchesOrOne} of ${inPixels(now.patch)} and the class token`);
+    figure.write("patches", `${counted(T - 1)} ${patchesOrOne} of ${inPixels(now.patch)} + the class token`);
     figure.write("scores", `${counted(T)} × ${counted(T)} scores in each head`);
     figure.write("squares", `${heads} heads, float32: ${memory(squares)}`);
     const fits = squares <= limit;

@@ -129,7 +129,7 @@ const DESK = {
   large: [0, 46, 128, 128],
   top: 24,
   pitch: 2.7,
-  longest: 36,
+  longest: 33,
   thick: 12,
   names: 218,
   maps: upTo(4).map((head) => [424 + head * 92, 276, 82, 82]),
@@ -145,7 +145,8 @@ const desk = matchMedia("screen and (min-width: 1280px)");
 
 /** Writes on the drawing. @type {(spot: Spot, text: string, of?: Attributes) => SVGTextElement} */
 function inked({ x, y }, text, { colour = "ink", ...of } = {}) {
-  return drawn("text", { x, y, class: `vd-text vd-${colour}`, "font-size": 12, ...of }, document.createTextNode(text));
+  const about = { class: `vd-text vd-${colour}`, "font-size": desk.matches ? 13 : 12 };
+  return drawn("text", { x, y, ...about, ...of }, document.createTextNode(text));
 }
 
 /** @param {Figure<Numbers>} figure */
@@ -237,7 +238,7 @@ function start(figure) {
       }),
       part("share", inked({ x: 0, y: 0 }, "")),
       ...names(phone),
-      part("read", inked({ x: phone ? 358 : 744, y: plan.names }, "", { "text-anchor": phone ? "end" : "middle" })),
+      part("read", inked({ x: phone ? 358 : 740, y: plan.names }, "", { "text-anchor": phone ? "end" : "middle" })),
       part("stage", inked(plan.stage, "", { class: "vd-text vd-ink vd-bold", "font-size": phone ? 13 : 15 })),
       part("shape", inked(plan.shape, "", { class: "vd-text vd-ink vd-bold", "font-size": 13 })),
       part("base", inked(plan.base, "", { class: "vd-text vd-soft", "font-size": phone ? 12 : 13 })),

@@ -120,7 +120,7 @@ function start(figure) {
     const now = drawMap("new", right, side, unchanged ? "bicubic" : kind, chosen);
     const called = unchanged ? "unchanged" : kind;
     figure.write("kind", called);
-    figure.write("size", `${side}×${side}, for images of ${side * pixels}×${side * pixels}`);
+    figure.write("size", `${side}×${side}, for ${side * pixels}×${side * pixels} pixels`);
     const means = `Neighbours have a similarity of ${now.toFixed(2)}, where they had ${before.toFixed(2)}.`;
     figure.say(
       `${side} by ${side}, ${called}, seen from ${inWords(chosen)}. ` +

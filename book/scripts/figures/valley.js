@@ -132,6 +132,9 @@ function start(figure) {
     );
     const [from, to] = [at(name, figure.numbers.start), at(name, top)];
     figure.shift(`handle-start-${name}`, to[0] - from[0], to[1] - from[1]);
+    const right = to[0] > panels[name].x + panels[name].width - 45; // there its name stands on its other side
+    const letters = /** @type {Element} */ (figure.part(`handle-start-${name}`).querySelector("text"));
+    set(letters, { x: from[0] + (right ? -8 : 8), "text-anchor": right ? "end" : "start" });
   }
 
   /** @type {(walked: {[name: string]: Pair[]}) => string} */

@@ -31,6 +31,7 @@ export * from "../shared/scale.js";
 export const SVG = "http://www.w3.org/2000/svg";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const SECONDS = 3; // that a played step takes
+const LETTERS = 1.12; // largest scale of letters: they stay about as large as the text when the drawing grows
 
 /**
  * @template {Element} E
@@ -99,6 +100,10 @@ export class Figure {
     this.frame = 0;
     set(this.svg, { role: "group" }); // as an "img" its handles would be hidden from screen readers
     for (const child of this.svg.children) set(child, { "aria-hidden": true });
+    new ResizeObserver(([{ contentRect }]) => {
+      const scale = contentRect.width / this.svg.viewBox.baseVal.width;
+      this.svg.style.setProperty("--letters", String(Math.min(1.01, LETTERS / scale)));
+    }).observe(this.svg);
     place.classList.add("moves");
   }
 
