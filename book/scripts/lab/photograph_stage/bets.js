@@ -138,10 +138,9 @@ export function photographBets({ grid }) {
         );
       },
       why: ({ before, after }) =>
-        "You see the model without block 0. Its saliency and that of the whole model have a correlation of only " +
-        `${near(alike(before.now.saliency, after.now.saliency))}. Everything that follows builds on what this block ` +
-        "makes of the bare patches. Taken over the six photographs, too, no other block costs as much. Switch it on " +
-        "again and block 11 off: the tokens change a great deal, the saliency hardly.",
+        "Without block 0, the saliency and that of the whole model have a correlation of only " +
+        `${near(alike(before.now.saliency, after.now.saliency))}: all that follows builds on this block. Over the ` +
+        "six photographs, too, no other costs as much. Now switch off block 11 instead, and see what stays.",
     },
     {
       title: "A hole in the coffee",
@@ -153,9 +152,8 @@ export function photographBets({ grid }) {
       bets: [["lost", "Quite different"], ["kept", "About the same"]],
       outcome: ({ after }) => (kept(after) > KEPT ? "kept" : "lost"),
       why: ({ after }) =>
-        `Their tokens now and before have a cosine of ${near(kept(after))} on average. Through attention a patch ` +
-        "gets what its neighbours hold, and they hold coffee. But it does not always go so well: hide the " +
-        "astronaut’s face.",
+        `Their tokens now and before have a mean cosine of ${near(kept(after))}. Through attention a patch gets what ` +
+        "its neighbours hold, and they hold coffee. It does not always go so well: hide the astronaut’s face.",
     },
   ];
 }
