@@ -231,7 +231,9 @@ def test_maps_are_on_a_square_root_scale_and_say_so(stage):
     assert len(seen) == 2 and "253,231,37,255" in seen, "yellow is the most"
     assert seen[1 - seen.index("253,231,37,255")] == "70,23,104,255"
     said = stage.locator(".vp-maps tfoot")
-    expect(said).to_contain_text("Yellow is the most in each map, teal a quarter of it")
+    expect(said).to_contain_text(
+        "Square-root scale: yellow is a map’s most, teal a quarter"
+    )
     stage.get_by_role("button", name="block 3, head 1", exact=True).click()
     assert re.search(r"with \d+\s% of its attention", words(stage)), "no root of it"
 
