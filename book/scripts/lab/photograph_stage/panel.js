@@ -499,7 +499,7 @@ export async function photographStage(model, { photos, common, chosen }) {
     write(
       taken,
       changes
-        ? `Changed: ${changes}. In dashed frames you see what was before.`
+        ? `Changed: ${changes}. Dashed frames show what was before.`
         : hiding.checked
           ? PAINT
           : "Nothing is changed. Switch something off, and what was before stays beside it.",
