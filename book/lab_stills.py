@@ -11,7 +11,7 @@ import sys
 from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
-from book._extensions.lab_scripts import STILLS, still_of
+from book._extensions.lab_scripts import PIXELS_A_POINT, STILLS, still_of
 from book.chromium import launch
 from book.paper import HTML, ROOT
 
@@ -36,7 +36,7 @@ STILL_LIFE = """
   --vp-map: 3.4rem; grid-template: "left maps" auto "right maps" 1fr / 19rem auto;
 }
 """
-QUALITY = 60
+QUALITY = 45
 LOADING = 120_000  # milliseconds for the large model
 
 
@@ -67,7 +67,7 @@ def main() -> None:
             sys.exit("Stopped: no Chromium, Chrome or Edge is installed")
         context = browser.new_context(
             viewport={"width": 1280, "height": 2400},
-            device_scale_factor=2,
+            device_scale_factor=PIXELS_A_POINT,
             color_scheme="light",
         )
         missing = set(STILLS)
@@ -78,8 +78,8 @@ def main() -> None:
             for place in tab.locator(".vit-lab:not([hidden])").all():
                 name = still_of(place.evaluate("place => ({...place.dataset})"))
                 if name in missing:
-                    file = FOLDER / f"{name}.webp"
-                    still(tab, place).save(file, quality=QUALITY, method=6)
+                    file = FOLDER / f"{name}.avif"
+                    still(tab, place).save(file, quality=QUALITY, speed=2)
                     print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
                     missing.discard(name)
             tab.close()

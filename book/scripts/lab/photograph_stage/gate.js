@@ -7,8 +7,12 @@ import { PHOTOS } from "./state.js";
 
 /** @import { LookerClass, Manifest, Model } from "../parts/types.d.ts" */
 
-/** @type {(bytes: number) => string} */
-const size = (bytes) => `${(bytes / 1e6).toFixed(0)}\u00a0MB`;
+const YIELDS =
+  "What you get: one eye of the cat finds the other. Four pictures show what the model makes of each patch, and 72 " +
+  "maps where its heads look.";
+const BASE64 = 4 / 3; // of the bytes come where a server does not compress
+/** @type {(...bytes: number[]) => string} */
+const size = (...bytes) => `${bytes.map((some) => (some / 1e6).toFixed(0)).join(" to ")}\u00a0MB`;
 
 /** Returns whether the browser has kept all parts of the model. @type {(manifest: Manifest) => Promise<boolean>} */
 async function isKept({ parts, digest }) {
@@ -39,7 +43,7 @@ export async function photographPanel(Model) {
   let loads = false;
   /** @type {string | null} */
   let photo = null; // that the reader has chosen
-  const load = button(`Load the model (${size(whole)})`, begin, { class: "vl-bet" });
+  const load = button(`Load the model (${size(whole, BASE64 * whole)})`, begin, { class: "vl-bet" });
   const stop = button("Stop", () => abort.abort());
   const hands = el("div", { class: "vl-row" }, load);
   const six = Object.entries(photos).map(([name, src]) => {
@@ -48,15 +52,24 @@ export async function photographPanel(Model) {
     return { name, press: button(picture, () => choose(name), about) };
   });
   const { grid, width } = manifest;
+  // The still for paper shows what one gets.
+  const still = /** @type {HTMLImageElement | null} */ (document.querySelector('img[src*="/stills/photograph."]'));
+  const preview = still ? [Object.assign(still.cloneNode(), { loading: "eager" })] : [];
   const words =
     `A Vision Transformer with 22 million parameters turns each of a photograph’s ${grid} × ${grid} patches into ` +
     `${width} numbers, its token. Point at one eye of the cat, and it finds the other. Choose one of these six, or ` +
     "later your own, which never leaves this page. Your browser loads the model once.";
   const element = html`
     <div class="vl-panel vp-gate">
-      <div class="vl-row vp-six" role="group" aria-label="The picture">${six.map(({ press }) => press)}</div>
-      ${hands}${said}
-      <p class="vp-gate-words">${words}</p>
+      <figure class="vp-preview">
+        ${preview}
+        <figcaption>${YIELDS}</figcaption>
+      </figure>
+      <div class="vp-ask">
+        ${hands}${said}
+        <div class="vl-row vp-six" role="group" aria-label="The picture">${six.map(({ press }) => press)}</div>
+        <p class="vp-gate-words">${words}</p>
+      </div>
     </div>`;
 
   /** Keeps a photograph for the model, and loads that. @param {string} name */

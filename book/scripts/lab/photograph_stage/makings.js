@@ -12,8 +12,8 @@ import { PHOTOS } from "./state.js";
 const TITLES = { directions: "Directions", matches: "Matches", norms: "Norms", saliency: "Saliency" };
 
 /**
- * Makes {element, paint(views)}; choose(view) is called when a picture is pressed, and back() when the photograph is,
- * which stands beside them on a phone only.
+ * Makes {element, said, paint(views)}; choose(view) is called when a picture is pressed, and back() when the
+ * photograph is. That and `said`, a place for words, stand beside them on a phone only, where they stay in sight.
  * @param {{ grid: number, choose(view: string): void, back(): void }} hands
  */
 export function makings({ grid, choose, back }) {
@@ -28,9 +28,10 @@ export function makings({ grid, choose, back }) {
   const board = el("canvas", { class: "vp-small", "aria-hidden": "true" });
   const toBoard = button("", back, { class: "vp-view vp-to-board" });
   toBoard.append(board, el("span", { class: "vp-view-name" }, "Photograph"));
+  const said = el("p", { class: "vl-looks vp-said" });
   const element = html`
     <section class="vp-makings" aria-label="What the model makes of it">
-      ${toBoard}${rows.map(({ row }) => row)}
+      ${toBoard}${rows.map(({ row }) => row)}${said}
     </section>`;
 
   /**
@@ -60,7 +61,7 @@ export function makings({ grid, choose, back }) {
       paintPixels(canvas, picture.values, grid, grid, picture.colouring ?? colouring(picture.values));
   }
 
-  return { element, paint };
+  return { element, said, paint };
 }
 
 /**

@@ -273,6 +273,8 @@ export async function photographStage(model, { photos, common, chosen }) {
     beside: [labelled("Lit by", onPhoto)],
   });
   const looks = el("p", { class: "vl-looks vp-looks" });
+  /** @type {(words: string) => void} */
+  const say = (words) => [looks, small.said].forEach((place) => write(place, words));
   const maps = photographMaps({
     blocks, heads, grid,
     look(name) {
@@ -497,7 +499,7 @@ export async function photographStage(model, { photos, common, chosen }) {
     write(
       taken,
       changes
-        ? `Changed: ${changes}. The small pictures of before are those of the whole model.`
+        ? `Changed: ${changes}. Dashed frames show what was before.`
         : hiding.checked
           ? PAINT
           : "Nothing is changed. Switch something off, and what was before stays beside it.",
@@ -523,7 +525,7 @@ export async function photographStage(model, { photos, common, chosen }) {
     element.classList.toggle("vp-next", next !== null);
     if (next) {
       looks.classList.remove("vp-said-beside");
-      return write(looks, looksInWords());
+      return say(looksInWords());
     }
     maps.paint({
       mapOf,
@@ -536,7 +538,7 @@ export async function photographStage(model, { photos, common, chosen }) {
     if (isUntried) shown.matches.words += ` ${INVITATION}`;
     small.paint(shown, view(), boardShows());
     elsewhere.paint(state.other, otherShown());
-    write(looks, looksInWords(shown));
+    say(looksInWords(shown));
     looks.classList.toggle("vp-said-beside", !head() && view() in shown);
     hide(believes, !state.shuffled);
     if (state.shuffled) {
@@ -618,11 +620,11 @@ export async function photographStage(model, { photos, common, chosen }) {
         ${bets.element}${pictures}
         <div class="vp-left">${board.element}${looks}</div>
         ${settings}
-        <div class="vp-right">${small.element}${elsewhere.element}</div>
+        <div class="vp-right">${small.element}${elsewhere.element}${believes}</div>
         <div class="vp-heads">${maps.element}${headField}</div>
         <div class="vl-toolbar vp-take" role="group" aria-label="Take something away">
           ${labelled("shuffle the positions", shuffled)}${labelled("hide patches", hiding)}
-          ${showAll}${allOn}${believes}${taken}
+          ${showAll}${allOn}${taken}
         </div>
         ${keeping}${announcer.element}
       </div>
