@@ -368,6 +368,19 @@ def test_the_ring_ends_as_the_chapters():
     assert all(own != held[0] for own in wrong), "the bug spoils every process"
 
 
+def test_the_overlapped_step_has_the_numbers_of_the_chapter():
+    from book.drawings.overlap import SPEED, sent, times
+
+    assert [round(time) for time in times()] == [68, 45, 12]
+    alt = next(
+        c.metadata["mystnb"]["image"]["alt"]
+        for c in code_cells(CHAPTERS[12])
+        if c.id == "ring-seconds"
+    )
+    assert f"{sent() / 1e9:.2f} gigabytes" in alt
+    assert f"with {SPEED / 1e9:.0f}, it takes 12" in alt
+
+
 def test_who_holds_what_counts_a_block_as_the_model_has_it():
     from book.drawings.who_holds_what import CONFIG, block_gb
     from vit_steps import EncoderBlock
