@@ -595,6 +595,21 @@ def test_letters_hold_the_numbers_of_the_flow():
         packed({"tokens": torch.tensor([20.5])})
 
 
+def test_turned_or_added_has_the_scores_of_the_chapter():
+    from book.drawings.turned_or_added import PLACES, SPEED, scores
+
+    made = {"math": math}
+    cells = {cell.id: cell.source for cell in code_cells(CHAPTERS[15])}
+    exec(cells["hand-turn"], made)
+    assert made["speed"] == SPEED
+    for (m, n), found in zip(PLACES, scores(), strict=True):
+        expected = [
+            made["dot"](put(made["query"], m * SPEED), put(made["key"], n * SPEED))
+            for put in (made["turn"], made["add_hand"])
+        ]
+        assert found == pytest.approx(expected)
+
+
 def test_query_and_key_are_turned_as_in_the_chapter():
     """The still picture has the chapter's pair, and the scores of its loops."""
     from book.drawings.rotary import (
