@@ -387,6 +387,19 @@ def test_the_ring_ends_as_the_chapters():
     assert all(own != held[0] for own in wrong), "the bug spoils every process"
 
 
+def test_the_overlapped_step_has_the_numbers_of_the_chapter():
+    from book.drawings.overlap import SPEED, sent, times
+
+    assert [round(time) for time in times()] == [68, 45, 12]
+    alt = next(
+        c.metadata["mystnb"]["image"]["alt"]
+        for c in code_cells(CHAPTERS[12])
+        if c.id == "ring-seconds"
+    )
+    assert f"{sent() / 1e9:.2f} gigabytes" in alt
+    assert f"with {SPEED / 1e9:.0f}, it takes 12" in alt
+
+
 def test_who_holds_what_counts_a_block_as_the_model_has_it():
     from book.drawings.who_holds_what import CONFIG, block_gb
     from vit_steps import EncoderBlock
@@ -599,6 +612,21 @@ def test_letters_hold_the_numbers_of_the_flow():
     assert counts == [-2048, 123, 0, 2047, 67]
     with pytest.raises(ValueError, match="^tokens: expected -2048 to 2047 units"):
         packed({"tokens": torch.tensor([20.5])})
+
+
+def test_turned_or_added_has_the_scores_of_the_chapter():
+    from book.drawings.turned_or_added import PLACES, SPEED, scores
+
+    made = {"math": math}
+    cells = {cell.id: cell.source for cell in code_cells(CHAPTERS[15])}
+    exec(cells["hand-turn"], made)
+    assert made["speed"] == SPEED
+    for (m, n), found in zip(PLACES, scores(), strict=True):
+        expected = [
+            made["dot"](put(made["query"], m * SPEED), put(made["key"], n * SPEED))
+            for put in (made["turn"], made["add_hand"])
+        ]
+        assert found == pytest.approx(expected)
 
 
 def test_query_and_key_are_turned_as_in_the_chapter():
