@@ -272,7 +272,7 @@ def draw() -> Drawing:
         table(drawing, first, inside, last)
     with drawing.part("flow", moving=True):
         with drawing.part("legend"):
-            drawing.legend(*LEGEND, size=12)
+            drawing.legend(*LEGEND, size=13)
         for index, name in enumerate(PICTURES):
             with drawing.part(f"image-{index}"):
                 drawing.photograph(IMAGE, f"cluttered_digit_{name}")
@@ -376,7 +376,7 @@ def opened(drawing: Drawing, now: Numbers, heads: int, depth: int) -> None:
         place, shares = map_of(head), weights[head, 1:] / weights[head, 1:].max()
         drawing.heat(place, shares.reshape(SIDE, SIDE).tolist())
         drawing.box(*vars(place).values(), ground=False, radius=0, thick=0.75)
-    drawing.legend(*LEGEND, size=12)
+    drawing.legend(*LEGEND, size=13)
 
 
 def map_of(head: int) -> Box:

@@ -630,7 +630,7 @@ class Drawing:
         y: float,
         low: str = "little",
         high: str = "much",
-        size: float = 11,
+        size: float = 12,
     ) -> None:
         """Draw the scale of ``heat``, with a text at each end; it ends at ``x``."""
         self.text(x, y, high, size=size, anchor="end")

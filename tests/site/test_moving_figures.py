@@ -300,8 +300,9 @@ SIZES_OF_LETTERS = """async figure => {
 # The words that leave the drawing, and the pairs of which one covers the other.
 WORDS_IN_THE_WAY = """figure => {
     const sheet = figure.querySelector("svg").getBoundingClientRect();
+    const seen = { opacityProperty: true, visibilityProperty: true };
     const words = [...figure.querySelectorAll("svg text")].filter(text =>
-        text.textContent.trim() && getComputedStyle(text).visibility === "visible");
+        text.textContent.trim() && text.checkVisibility(seen));
     const placed = words.map(text => [text.textContent, text.getBoundingClientRect()])
         .filter(([, box]) => box.width);
     const apart = (a, b) => Math.min(a.right, b.right) < Math.max(a.left, b.left) + 0.5
