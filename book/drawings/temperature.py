@@ -16,6 +16,7 @@ COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 SCORES = (3, 2, 0.5, -1)
 LOWEST, HIGHEST, STEP = -3, 5, 0.5  # of a score
 FIRST = (0.1, 0.125, 0.16, 0.2, 0.25, 0.32, 0.4, 0.5, 0.63, 0.8)
+# has each of TICKS, 1, and each temperature that the chapter's table names
 TAUS = (*FIRST, 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8, 10)
 SHOWN = TAUS.index(1)
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)

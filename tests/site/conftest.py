@@ -4,6 +4,7 @@ The sets are made of matplotlib's fonts, so that pages look the same on every ma
 Chromium needs one font at least.
 """
 
+import inspect
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,15 @@ from tests.site.visit import Visit
 BROUGHT = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 FONTS = {"dejavu": "DejaVuSans*.ttf", "monospaced": "DejaVuSansMono.ttf"}
 in_all_fonts = pytest.mark.parametrize("browser", FONTS, indirect=True)
+
+
+def pytest_itemcollected(item):
+    """Let ``-k bill`` find each test that opens the moving figure of that name."""
+    if item.path.name == "test_moving_figures.py":
+        source = inspect.getsource(item.function)
+        opened = {name for name in item.module.CHAPTERS if f'"{name}"' in source}
+        item.extra_keyword_matches |= opened
+
 
 SETTINGS = """<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">

@@ -379,7 +379,7 @@ HEIGHTS_AS_IT_IS_USED = """figure => {
     Object.assign(window, {setTimeout: begin, requestAnimationFrame: begin,
         clearTimeout: stop, cancelAnimationFrame: stop});
     const buttons = [...figure.querySelectorAll("button")].filter(button =>
-        !["Play", "Play the bug", "Start again"].includes(button.textContent));
+        !["Play", "Play the bug", "Reset"].includes(button.textContent));
     const heights = [];
     const look = () => heights.push(figure.getBoundingClientRect().height);
     look();
@@ -1257,7 +1257,7 @@ def split_and_merge(shared):
 )
 def test_the_calls_do_what_pytorchs_do(split_and_merge, calls, verdict):
     figure = split_and_merge
-    press(figure, "Start again")
+    press(figure, "Reset")
     q = 10 * torch.arange(3)[:, None] + torch.arange(4)
     assert rows_on_the_page(figure) == q.tolist()
     for call in calls:
@@ -2374,7 +2374,7 @@ def test_the_roof_is_the_packages(visit):
     assert fused.intensity > PEAK / BANDWIDTH > explicit.intensity
     said = f"the flat part. The roof allows it {fused.most / explicit.most:.1f} times"
     expect(heard).to_contain_text(said)
-    press(figure, "Start again")
+    press(figure, "Reset")
     assert written(figure, "sizes") == "197 tokens, 8 images"
     assert second.get_attribute("aria-valuetext") == "8"
     for slider, chosen in ((first, 2), (second, 3)):
@@ -2778,7 +2778,7 @@ def test_the_shares_are_those_of_pytorchs_softmax(visit):
         slider.fill(str(place))
         softened(figure, scores, tau)
     press(figure, "Add 10 to each score")
-    softened(figure, scores, 10, added=10)
+    softened(figure, scores, TAUS[-1], added=10)
     slider.fill(str(TAUS.index(0.5)))
     for index, (name, key, score) in enumerate(
         [("astronaut", "Home", -3), ("temple", "ArrowLeft", 1.5), ("cat", "End", 5)]
@@ -2791,6 +2791,8 @@ def test_the_shares_are_those_of_pytorchs_softmax(visit):
 
 
 def test_scores_and_temperature_are_dragged_by_mouse_and_finger(visit):
+    from book.drawings.temperature import TAUS
+
     figure = visit("temperature", PHONE, has_touch=True, is_mobile=True)
     x, y = middle(figure.locator('[data-part="knob-3"]').bounding_box())
     assert not drag_by_finger(figure, (x, y), (x + 140, y + 10))
@@ -2805,7 +2807,7 @@ def test_scores_and_temperature_are_dragged_by_mouse_and_finger(visit):
     box = grip(figure, "chart")
     _, y = middle(box)
     drag_by_finger(figure, (box["x"] + 60, y), (box["x"] + box["width"] - 1, y + 5))
-    softened(figure, [-3, 2, 0.5, 5], 10)
+    softened(figure, [-3, 2, 0.5, 5], TAUS[-1])
 
 
 # Rotary positions

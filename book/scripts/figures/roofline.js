@@ -107,7 +107,7 @@ function start(figure) {
     says: (index) => String(images[index]),
     change: (index) => { batch = index; draw(); },
   });
-  figure.button("Start again", () => {
+  figure.button("Reset", () => {
     [side, batch] = figure.numbers.start;
     show(side);
   });

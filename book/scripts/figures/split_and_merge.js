@@ -174,7 +174,7 @@ function start(figure) {
     figure.button(call, act).classList.add("moving-code");
   }
   figure.newRow();
-  figure.button("Start again", byHand(again));
+  figure.button("Reset", byHand(again));
   figure.player("Play", playing(["cut", "transpose", "transpose", "merge"]), { seconds: 1.8 });
   figure.player("Play the bug", playing(["cut", "transpose", "merge"]), { seconds: 1.8 });
   draw();
