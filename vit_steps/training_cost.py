@@ -101,7 +101,7 @@ def training_memory(
 
 
 def training_flops(config: ViTConfig, checkpointing: bool = False) -> int:
-    """Return the FLOP of a forward and a backward pass for one image.
+    """Return the FLOPs of a forward and a backward pass for one image.
 
     For each product of the forward pass, the backward pass has two: one for the
     gradient of the input and one for that of the weights. With ``checkpointing`` the
