@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import re
+from collections import Counter
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,13 +16,13 @@ from torch.nn import functional as F
 
 import vit_book
 from book._extensions.dark_figures import IN_THE_DARK
-from book.drawings import kit
+from book.drawings import kit, one_tokens_work, qkv_rows
 from book.drawings.__main__ import NAMES, drawn
 from book.drawings.kit import SMALLEST, Box, Drawing, Word
 from tests.conftest import CHAPTERS, ROOT, code_cells, read
 from vit_book.drawings import FOLDER
 from vit_book.results import read_results
-from vit_steps import data
+from vit_steps import attention_cost, data
 from vit_steps.patch_embedding import patchify
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -937,3 +938,25 @@ def test_the_poster_of_symptoms_names_the_cases_of_the_chapter():
     said = re.findall(r"\((\d)\)", drawn("symptoms"))
     assert sorted(set(said)) == numbers, "each case is on the poster"
     assert "1.46" in drawn("symptoms") and "1.4612" in text
+
+
+def test_the_rows_of_q_k_and_v_are_there_in_both_orders():
+    D, h = qkv_rows.D, qkv_rows.h
+    rows = torch.arange(3 * D).reshape(3, h, D // h)
+    assert qkv_rows.order(rows) == list(range(3 * h))
+    assert [divmod(block, h) for block in qkv_rows.order(rows.transpose(0, 1))] == [
+        (part, head) for head in range(h) for part in range(3)
+    ]
+    row = r">([qkv])</tspan> of head (\d), no. (\d)"
+    shown = Counter(re.findall(row, vit_book.drawing("qkv_rows").svg))
+    assert len(shown) == 3 * D and set(shown.values()) == {2}
+
+
+def test_the_work_for_one_token_is_that_of_the_package():
+    cost = attention_cost(one_tokens_work.T, one_tokens_work.D)
+    alone = cost.projection_macs / one_tokens_work.T + 8 * one_tokens_work.D**2
+    svg = vit_book.drawing("one_tokens_work").svg
+    assert alone == 12 * one_tokens_work.D**2 and f" = {alone / 1e6:.1f} million" in svg
+    assert f" = {cost.matmul_macs / one_tokens_work.T / 1e6:.1f} million" in svg
+    squares = sum(group[0] for group in one_tokens_work.GROUPS)
+    assert squares == 12
