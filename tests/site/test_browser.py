@@ -120,6 +120,23 @@ def test_sidebar_opens_and_closes_by_keyboard_on_a_phone(visits, site):
     assert one.tab.evaluate(f"{FOCUSED}.classList.contains('primary-toggle')")
 
 
+FOCUSES_AT_ONCE = """side => {
+    document.getElementById(`pst-${side}-sidebar-checkbox`).checked = true;
+    const link = document.querySelector(`.bd-sidebar-${side} a`);
+    link.focus();
+    return link === document.activeElement;
+}"""
+
+
+@pytest.mark.parametrize("side", ["primary", "secondary"])
+def test_what_slides_in_takes_the_focus_before_its_first_frame(visits, site, side):
+    """The theme gives it the focus after 100 ms, when a slow machine has drawn none."""
+    one = visits()
+    resize(one.tab, PHONE)
+    one.tab.goto(f"{site}{FIRST}.html", wait_until="networkidle")
+    assert one.tab.evaluate(FOCUSES_AT_ONCE, side)
+
+
 DRAWING_CELL = ".cell:has(figure) > details.hide"
 
 
