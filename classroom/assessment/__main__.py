@@ -22,7 +22,7 @@ from classroom.assessment.platforms import canvas_zip, moodle_xml
 from classroom.assessment.written import written
 from classroom.release.release import ROOT
 
-FURTHER_PATIENTS = "the side road Further patients"
+FURTHER_PATIENTS = "the side road Ten more bugs"
 FOLDER = ROOT / "_build" / "quiz"
 
 

@@ -188,7 +188,7 @@ def test_onnx_runtime_gives_the_same_logits_for_any_size(files, size):
 
 
 def test_a_file_can_be_quantised_without_a_warning(files, tmp_path, caplog):
-    """The side road Out into the world does this."""
+    """The side road Exporting and shrinking a model does this."""
     from onnxruntime.quantization import quantize_dynamic
 
     quantize_dynamic(files / "any.onnx", tmp_path / "int8.onnx")

@@ -215,7 +215,7 @@ FOUND = {  # a question, and the section that should come first
     "rotary positions": "15_a_vit_of_2026#by-hand-rotary-positions",
     "pre-norm": "side_roads/why_pre_norm#why-pre-norm",
     "prenorm": "side_roads/why_pre_norm#why-pre-norm",
-    "mask": "side_roads/masks#masks",
+    "mask": "side_roads/masks#masks-who-may-look-at-whom",
     "causal mask": "side_roads/masks#padding-and-causal-masks",
     "stochastic depth": "side_roads/dropping_branches#stochastic-depth",
     "dropout": "side_roads/dropping_branches#dropout",
