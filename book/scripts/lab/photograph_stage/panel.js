@@ -578,7 +578,7 @@ export async function photographStage(model, { photos, common, chosen }) {
   function glance() {
     const found = otherShown();
     const label = found ? `The ${PHOTOS[state.other ?? ""]}. ${found.words}` : looksInWords();
-    const canvas = el("canvas", { role: "img", "aria-label": label });
+    const canvas = el("canvas", { role: "img", "aria-label": label, class: found ? "vp-of-other" : "" });
     const shown = { ...boardShows(), ...(found && { hidden: undefined, asks: undefined, ...found }) };
     paintPhotograph(context(canvas, PICTURE_SIDE, PICTURE_SIDE, 0.5), { grid, ...shown });
     return canvas;
