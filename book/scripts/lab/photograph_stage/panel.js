@@ -515,7 +515,7 @@ export async function photographStage(model, { photos, common, chosen }) {
           ? `Changed: ${changes}. Dashed frames show what was before.`
           : hiding.checked
             ? PAINT
-            : "Nothing is changed. Switch something off, and what was before stays beside it.",
+            : "Nothing is changed. Switch something off, and what was before stays below it.",
     );
     keeper.write();
   }
