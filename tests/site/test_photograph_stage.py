@@ -58,12 +58,18 @@ def stage(visit, site):
 
 
 def words(tab):
-    return tab.locator(".vp-looks").inner_text()
+    return tab.locator(".vp-said").inner_text()
 
 
 def looks(tab):
     return tab.evaluate("vitLab.looks")
 
+
+IS_SEEN = """one => {
+    const { left, top, right, bottom } = one.getBoundingClientRect();
+    return [[left + 2, top + 2], [right - 2, bottom - 2]].every(
+        ([x, y]) => one.contains(document.elementFromPoint(x, y)));
+}"""
 
 HOLD = "void (vitLab.held = new Promise(go => { vitLab.go = go }))"
 LET_GO = "vitLab.go(); vitLab.held = undefined"
@@ -166,8 +172,9 @@ def test_a_visitor_learns_what_a_token_is(visit, site, tmp_path):
     expect(gate).to_contain_text("8 × 8 patches into 384 numbers, its token")
     assert visit.tab.evaluate("scrollY") == 0, "the head of the page is in sight"
     load(visit.tab)
-    first = visit.tab.locator(".vp-fact").first
-    expect(first).to_contain_text("a token, the 384 numbers that the model makes of it")
+    visit.tab.get_by_role("button", name="Directions", exact=True).click()
+    said = visit.tab.locator(".vp-said")
+    expect(said).to_contain_text("a token, the 384 numbers that the model makes of it")
     link = visit.tab.get_by_role("link", name="What are tokens")
     upload(visit.tab, "own.jpg", jpeg(tmp_path), "image/jpeg")
     settled(visit.tab)
@@ -212,13 +219,13 @@ def test_a_map_lies_on_the_photograph_until_it_is_let_go(stage):
     a_map.click()
     stage.mouse.move(5, 5)
     said = "Block 2, head 1: the patch in row 3, column 2 looks most at row"
-    expect(stage.locator(".vp-looks")).to_contain_text(said)
+    expect(stage.locator(".vp-said")).to_contain_text(said)
     assert a_map.get_attribute("aria-pressed") == "true"
     a_map.press("ArrowDown")
-    expect(stage.locator(".vp-looks")).to_contain_text("Block 3, head 1")
+    expect(stage.locator(".vp-said")).to_contain_text("Block 3, head 1")
     stage.keyboard.press("Escape")
     expect(a_map).to_have_attribute("aria-pressed", "false")
-    expect(stage.locator(".vp-looks")).to_contain_text("as the model gets it")
+    expect(stage.locator(".vp-said")).to_contain_text("as the model gets it")
 
 
 def test_maps_are_on_a_square_root_scale_and_say_so(stage):
@@ -235,24 +242,24 @@ def test_maps_are_on_a_square_root_scale_and_say_so(stage):
         "Square-root scale: yellow is a map’s most, teal a quarter"
     )
     stage.get_by_role("button", name="block 3, head 1", exact=True).click()
-    assert re.search(r"with \d+\s% of its attention", words(stage)), "no root of it"
+    share = re.compile(r"with \d+\s% of its attention")  # no root of it
+    expect(stage.locator(".vp-said")).to_contain_text(share)  # at the next frame
 
 
 def test_each_view_has_one_sentence_and_lies_on_the_photograph(stage):
-    sentence = stage.locator(".vp-making:has([aria-pressed=true]) .vp-fact")
     seen = set()
     for view in ("Directions", "Matches", "Norms", "Saliency"):
         stage.get_by_role("button", name=view, exact=True).click()
         pixels = "document.querySelector('.vp-board').toDataURL()"
         stage.evaluate("() => new Promise(requestAnimationFrame)")
         stage.evaluate("() => new Promise(requestAnimationFrame)")
-        assert words(stage) == "", "it is said beside the small picture"
-        seen.add((sentence.inner_text(), stage.evaluate(pixels)))
+        seen.add((words(stage), stage.evaluate(pixels)))
     assert len({one for one, _ in seen}) == len({image for _, image in seen}) == 4
     directions = stage.locator(".vp-making .vp-small").first
     before = directions.evaluate("small => small.toDataURL()")
     stage.get_by_label("one colour scale").check()
-    expect(stage.locator(".vp-fact").first).to_contain_text("all pictures")
+    stage.get_by_role("button", name="Directions", exact=True).click()
+    expect(stage.locator(".vp-said")).to_contain_text("all pictures")
     assert directions.evaluate("small => small.toDataURL()") != before
 
 
@@ -271,7 +278,8 @@ COLUMNS = """() => {
         .filter(one => one.checkVisibility()).map(one => one.getBoundingClientRect());
     const [other] = all(".vp-other-picture");
     return {
-        widths: all(".vp-right .vp-fact").map(({width}) => width),
+        tops: all(".vp-view").map(({top}) => top),
+        said: all(".vp-said").map(({width}) => width),
         ends: all(".vp-makings").map(({bottom}) => bottom),
         other: other?.toJSON(),
     };
@@ -279,8 +287,8 @@ COLUMNS = """() => {
 
 
 @pytest.mark.parametrize("high", [720, 900, 1080])
-def test_a_sentence_has_room_beside_its_picture(stage, high):
-    """Also beside pictures of before. A second photograph takes the sentences' room."""
+def test_four_pictures_share_a_row_and_a_sentence(stage, high):
+    """Also with pictures of before. A second photograph takes their room."""
     other = stage.get_by_label("Find it also in")
     for changed, name in ((False, ""), (True, ""), (True, "coffee")):
         if changed and not name:
@@ -291,8 +299,8 @@ def test_a_sentence_has_room_beside_its_picture(stage, high):
             resize(stage, {"width": wide, "height": high})
             stage.evaluate("() => new Promise(requestAnimationFrame)")
             seen = stage.evaluate(COLUMNS)
-            assert len(seen["widths"]) == (1 if name else 4), wide
-            assert min(seen["widths"]) >= 120, wide
+            assert len(seen["tops"]) == 4 and len(set(seen["tops"])) == 1, wide
+            assert min(seen["said"]) >= 240, wide
             if name:
                 assert seen["other"]["top"] > seen["ends"][0], "under the four pictures"
                 assert seen["other"]["bottom"] <= max(high, 760), wide
@@ -307,19 +315,27 @@ def test_a_bet_is_answered_where_it_was_made(visits, site, size):
     open_stage(tab, site)
     load(tab)
     card = tab.locator(".vl-challenge")
-    seen = card.get_by_role("img")
     for name in ("On her face", "It will"):
-        assert seen.count() == 0
+        assert card.get_by_role("img").count() == 0
         tab.evaluate(HOLD)
         card.get_by_role("button", name=name, exact=True).click()
         expect(card).to_have_attribute("aria-busy", "true")
         expect(card).to_contain_text("Looking …")
         tab.evaluate(LET_GO)
-        expect(seen).to_be_in_viewport(ratio=1)
-        expect(card).to_have_attribute("aria-busy", "false")
         expect(card).to_contain_text("right so far")
-        assert seen.bounding_box()["width"] >= (96 if size is PHONE else 64)
-        assert seen.get_attribute("aria-label").count("most similar patch") == 1
+        if size is PHONE:
+            small = tab.locator(".vp-to-board canvas")
+            expect(small).to_be_in_viewport(ratio=1)
+            assert small.bounding_box()["width"] >= 128
+            assert small.evaluate(IS_SEEN), "the photograph stays over the bet"
+        seen = card.get_by_role("img")
+        if size is PHONE and name == "It will":
+            assert not seen.is_visible(), "it stands above"
+        else:
+            expect(seen).to_be_in_viewport(ratio=1)
+            assert seen.bounding_box()["width"] >= (130 if size is PHONE else 64)
+            assert seen.get_attribute("aria-label").count("most similar patch") == 1
+        expect(card).to_have_attribute("aria-busy", "false")
         card.get_by_role("button", name="Next").click()
         settled(tab)
 
@@ -354,6 +370,24 @@ def test_what_is_switched_off_is_what_the_model_gets(stage):
     settled(stage)
     assert before.locator("visible=true").count() == 0
     assert "Nothing is changed" in stage.locator(".vp-taken").inner_text()
+
+
+def test_words_are_not_ahead_of_the_picture(stage):
+    said, taken = stage.locator(".vp-said"), stage.locator(".vp-taken")
+    status = stage.locator(".vp-stage > .vl-said")
+    stage.get_by_role("button", name="Saliency", exact=True).click()
+    before = words(stage)
+    stage.evaluate(HOLD)
+    stage.get_by_label("shuffle the positions").check()
+    assert "Changed" not in taken.inner_text()
+    expect(said).to_have_text("Shuffling the positions …")
+    expect(taken).to_have_text("")
+    expect(status).to_have_text("Shuffling the positions …")
+    assert not stage.locator(".vp-believed").is_visible()
+    stage.evaluate(LET_GO)
+    expect(taken).to_contain_text("Changed: positions shuffled.")
+    expect(status).to_contain_text("Positions shuffled.")
+    assert words(stage) not in (before, "Shuffling the positions …")
 
 
 def test_delete_switches_a_head_off_from_its_map(stage):
@@ -562,6 +596,7 @@ def test_a_finger_asks_and_hides(visits, site):
     tab.touchscreen.tap(box["x"] + 6.5 * side, box["y"] + 1.5 * side)
     caption = tab.locator(".vp-maps caption")
     expect(caption).to_have_text("Where the patch in row 1, column 6 looks")
+    expect(tab.locator(".vp-nudges")).to_contain_text("Move the patch")
     tab.get_by_role("button", name="One patch down").tap()
     expect(caption).to_have_text("Where the patch in row 2, column 6 looks")
     action = "getComputedStyle(document.querySelector('.vp-patches')).touchAction"
@@ -582,7 +617,7 @@ def test_what_is_shown_is_of_the_photograph_that_was_pressed_last(stage):
     for name in NAMES:
         stage.get_by_role("button", name=name).click()
         expect(pressed).to_have_attribute("aria-label", name)
-        expect(stage.locator(".vp-looks")).to_have_text(
+        expect(stage.locator(".vp-said")).to_have_text(
             f"The model is looking at the {name} …"
         )
         assert stage.locator(".vp-small:visible").count() == 0, "the cat’s"
@@ -592,10 +627,10 @@ def test_what_is_shown_is_of_the_photograph_that_was_pressed_last(stage):
         """() => {
           vitLab.shown = new Set();
           const sees = () => {
-            const words = document.querySelector(".vp-looks").textContent;
+            const words = document.querySelector(".vp-said").textContent;
             vitLab.shown.add(words.replace(/looks? .*/, ""));
           };
-          new MutationObserver(sees).observe(document.querySelector(".vp-looks"),
+          new MutationObserver(sees).observe(document.querySelector(".vp-said"),
             { characterData: true, subtree: true, childList: true });
         }"""
     )
@@ -706,13 +741,28 @@ def test_on_a_phone_the_photograph_comes_before_its_settings(visits, site):
     assert all(tab.get_by_label(name).bounding_box()["y"] > below for name in SETTINGS)
 
 
-def test_on_a_desk_pictures_and_settings_share_a_row(stage):
-    row = stage.locator(".vp-pictures").bounding_box()
-    note = stage.locator(".vp-pictures .vl-note").bounding_box()
-    for name in SETTINGS:
+def test_on_a_desk_settings_stand_beside_the_photograph(stage):
+    board = stage.locator(".vp-board").bounding_box()
+    maps = stage.locator(".vp-maps").bounding_box()
+    for name in (*SETTINGS, "shuffle the positions", "hide patches"):
         box = stage.get_by_label(name).bounding_box()
-        assert row["y"] < box["y"] < row["y"] + row["height"]
-        assert note["x"] + note["width"] < box["x"]
+        assert board["x"] + board["width"] < box["x"] < maps["x"]
+        assert box["y"] < board["y"] + 60
+
+
+ROOM = [(1280, 720, 400, 36), (1280, 800, 400, 40), (1440, 900, 540, 46)]
+
+
+@pytest.mark.parametrize(("wide", "high", "photograph", "a_map"), ROOM)
+def test_photograph_and_maps_have_the_height(stage, wide, high, photograph, a_map):
+    resize(stage, {"width": wide, "height": high})
+    assert stage.locator(".vp-board").bounding_box()["width"] >= photograph
+    maps = stage.locator(".vp-maps canvas")
+    assert maps.first.bounding_box()["width"] >= a_map
+    for one in (maps.last, stage.locator(".vl-challenge"), stage.locator(".vp-taken")):
+        expect(one).to_be_in_viewport(ratio=1)
+    end = stage.locator(".vp-stage").bounding_box()
+    assert end["y"] + end["height"] <= high
 
 
 def test_a_pressed_head_has_its_switch_in_sight(stage):
@@ -723,13 +773,6 @@ def test_a_pressed_head_has_its_switch_in_sight(stage):
         one.bounding_box() for one in (stage.locator(".vp-maps caption"), switch)
     )
     assert area["y"] + area["height"] <= title["y"] + title["height"], "over the maps"
-
-
-IS_SEEN = """one => {
-    const { left, top, right, bottom } = one.getBoundingClientRect();
-    return [[left + 2, top + 2], [right - 2, bottom - 2]].every(
-        ([x, y]) => one.contains(document.elementFromPoint(x, y)));
-}"""
 
 
 def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
@@ -751,7 +794,7 @@ def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
         one.bounding_box() for one in (small, tab.locator(".bd-header-article"))
     )
     assert head["y"] + head["height"] <= box["y"] <= box["y"] + box["height"] <= 844
-    assert box["width"] >= 70
+    assert box["width"] >= 128
     said = tab.locator(".vp-said")
     expect(said).to_contain_text("Block 9, head 1: the patch in row")
     assert said.evaluate(IS_SEEN), "beside the small photograph, over the maps"
@@ -831,7 +874,7 @@ def test_the_real_model_finds_what_pytorch_finds_and_settles_the_bets(visit, sit
     cosines = torch.cosine_similarity(tokens, tokens[eye, None]).view(32, 32)
     cosines[8:17, 5:14] = -1  # leave out what is near the eye
     place = divmod(cosines.argmax().item(), 32)
-    said = tab.locator(".vp-making", has_text="Matches").inner_text()
+    said = words(tab)
     row, column, cosine = re.search(
         r"row (\d+), column (\d+), cosine (\d\.\d+)", said
     ).groups()

@@ -108,7 +108,9 @@ export function photographBoard({ grid, asked, brush, shown, beside }) {
     <div class="vp-board-place">
       <div class="vl-row vp-above">${classButton}${beside}</div>
       <div class="vp-square">${canvas}${patches}</div>
-      <div class="vp-nudges" role="group" aria-label="Move the patch that asks">${nudges}</div>
+      <div class="vp-nudges" role="group" aria-label="Move the patch that asks">
+        <span aria-hidden="true">Move the patch</span>${nudges}
+      </div>
     </div>`;
 
   /** @type {(event: PointerEvent) => number} */

@@ -1,5 +1,5 @@
-// What the model makes of a photograph: four small pictures, now and before, each with a sentence; and the other
-// photograph.
+// What the model makes of a photograph: four small pictures, now and before, and the pressed one's sentence; and the
+// other photograph.
 
 import { el, html } from "../../shared/elements.js";
 import { attribute, button, hide, labelled, makeChoice, write } from "../parts/dom.js";
@@ -13,7 +13,7 @@ const TITLES = { directions: "Directions", matches: "Matches", norms: "Norms", s
 
 /**
  * Makes {element, said, paint(views)}; choose(view) is called when a picture is pressed, and back() when the
- * photograph is. That and `said`, a place for words, stand beside them on a phone only, where they stay in sight.
+ * photograph is, which stands beside them on a phone only, where they stay in sight. said is the place for words.
  * @param {{ grid: number, choose(view: string): void, back(): void }} hands
  */
 export function makings({ grid, choose, back }) {
@@ -22,8 +22,7 @@ export function makings({ grid, choose, back }) {
     const press = button("", () => choose(view), { class: "vp-view", "aria-pressed": "false" });
     press.append(now, el("span", { class: "vp-view-name" }, title));
     const ghost = html`<figure class="vp-before" hidden>${before}<figcaption>before</figcaption></figure>`;
-    const words = el("p", { class: "vp-fact" });
-    return { view, now, before, press, ghost, words, row: html`<div class="vp-making">${press}${ghost}${words}</div>` };
+    return { view, now, before, press, ghost, row: html`<div class="vp-making">${press}${ghost}</div>` };
   });
   const board = el("canvas", { class: "vp-small", "aria-hidden": "true" });
   const toBoard = button("", back, { class: "vp-view vp-to-board" });
@@ -35,20 +34,19 @@ export function makings({ grid, choose, back }) {
     </section>`;
 
   /**
-   * views: for each view {now, before or null, words}; a picture is {colours} or {values, colouring}, or null.
+   * views: for each view {now, before or null}; a picture is {colours} or {values, colouring}, or null.
    * onBoard: the photograph, and what lies on it.
    * @type {(views: Views, pressed: string, onBoard: ShownPhotograph) => void}
    */
   function paint(views, pressed, onBoard) {
     const side = PICTURE_SIDE;
     if (toBoard.checkVisibility()) paintPhotograph(context(board, side, side, 0.5), { grid, ...onBoard });
-    for (const { view, now, before, press, ghost, words } of rows) {
+    for (const { view, now, before, press, ghost } of rows) {
       const shown = views[view];
       fill(now, shown.now);
       fill(before, shown.before);
       hide(ghost, !shown.before);
       attribute(press, "aria-pressed", view === pressed);
-      write(words, shown.words);
     }
   }
 

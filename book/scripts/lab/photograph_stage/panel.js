@@ -28,7 +28,8 @@ import { makings, otherPhotograph } from "./makings.js";
 import { photographMaps, toggleSwitch } from "./maps.js";
 import { makeAlbum, takeFiles } from "./pictures.js";
 import { photographSession } from "./session.js";
-import { PHOTOS, VIEWS, changesInWords, headName, isUntouched, lookOptions, photographForm } from "./state.js";
+import { PHOTOS, VIEWS, changesInWords, changingInWords, headName } from "./state.js";
+import { isUntouched, lookOptions, photographForm } from "./state.js";
 
 /** @import { Attributes } from "../../shared/elements.js" */
 /** @import { Directions, Facts, Look, Looker, Match, Numbers } from "../parts/types.d.ts" */
@@ -36,6 +37,7 @@ import { PHOTOS, VIEWS, changesInWords, headName, isUntouched, lookOptions, phot
 /** @import { SmallPicture, View, Views } from "../parts/types.d.ts" */
 
 const HEADER = 48; // pixels, which stays above the page
+const PATIENCE = 250; // milliseconds from which the stage says what the model is about to show
 const PAINT = "Paint over the photograph: the model does not see the patches that you hide.";
 const NO_PATCH = "The class token is no patch. Press a patch, and its token is compared with all others.";
 const INVITATION = "Press another patch, and it asks instead.";
@@ -53,6 +55,7 @@ export async function photographStage(model, { photos, common, chosen }) {
   const state = form.first();
   /** @type {{ token: number | null, head: string | null }} */
   const pointed = { token: null, head: null };
+  let doing = ""; // what the model is about to show, once that takes a while
   let isUntried = true; // whether no patch has been pressed yet
   const toast = makeToast();
   const announcer = makeAnnouncer();
@@ -73,7 +76,6 @@ export async function photographStage(model, { photos, common, chosen }) {
   const asks = () => pointed.token ?? state.asks;
   const head = () => pointed.head ?? (state.view === "head" ? state.head : null);
   const view = () => (pointed.head ? "head" : state.view);
-  const options = () => lookOptions(state, model);
   /** @type {(name: string) => boolean} */
   const isOff = (name) => state.off.includes(name) || state.off.includes(name.split(".")[0]);
   const isChanged = () => !isUntouched(looked().state);
@@ -272,9 +274,6 @@ export async function photographStage(model, { photos, common, chosen }) {
     shown: boardShows,
     beside: [labelled("Lit by", onPhoto)],
   });
-  const looks = el("p", { class: "vl-looks vp-looks" });
-  /** @type {(words: string) => void} */
-  const say = (words) => [looks, small.said].forEach((place) => write(place, words));
   const maps = photographMaps({
     blocks, heads, grid,
     look(name) {
@@ -420,18 +419,30 @@ export async function photographStage(model, { photos, common, chosen }) {
     paintControls();
     bets.compare();
     element.classList.add("vp-working");
+    const waiting = setTimeout(() => {
+      if (!seen) return;
+      doing = changingInWords(state, seen.state);
+      announcer.say(doing);
+      refresh();
+    }, PATIENCE);
     const looking = session.look({ ...state });
     showNext(state.photo);
     let found;
     try {
       found = await looking;
     } catch (error) {
+      doing = "";
+      refresh();
       element.classList.remove("vp-working");
       toast.say(`The model could not look at it: ${/** @type {Error} */ (error).message}.`);
       return false;
+    } finally {
+      clearTimeout(waiting);
     }
     if (!found) return false;
     element.classList.remove("vp-working");
+    if (doing) announcer.say("");
+    doing = "";
     const isNew = seen?.before !== found.before;
     next = null;
     seen = { ...found, state: { ...state } };
@@ -495,14 +506,16 @@ export async function photographStage(model, { photos, common, chosen }) {
       headSwitch.show(!state.off.includes(state.head), headName(state.head));
       write(headLabel, capital(headName(state.head)));
     }
-    const changes = changesInWords(state);
+    const changes = changesInWords(seen?.state ?? state); // of what is drawn, until the next look is
     write(
       taken,
-      changes
-        ? `Changed: ${changes}. Dashed frames show what was before.`
-        : hiding.checked
-          ? PAINT
-          : "Nothing is changed. Switch something off, and what was before stays beside it.",
+      next || doing
+        ? ""
+        : changes
+          ? `Changed: ${changes}. Dashed frames show what was before.`
+          : hiding.checked
+            ? PAINT
+            : "Nothing is changed. Switch something off, and what was before stays below it.",
     );
     keeper.write();
   }
@@ -523,10 +536,8 @@ export async function photographStage(model, { photos, common, chosen }) {
     paintControls();
     board.paint();
     element.classList.toggle("vp-next", next !== null);
-    if (next) {
-      looks.classList.remove("vp-said-beside");
-      return say(looksInWords());
-    }
+    element.classList.toggle("vp-waits", doing !== "");
+    if (next) return write(small.said, looksInWords());
     maps.paint({
       mapOf,
       isOff,
@@ -538,16 +549,16 @@ export async function photographStage(model, { photos, common, chosen }) {
     if (isUntried) shown.matches.words += ` ${INVITATION}`;
     small.paint(shown, view(), boardShows());
     elsewhere.paint(state.other, otherShown());
-    say(looksInWords(shown));
-    looks.classList.toggle("vp-said-beside", !head() && view() in shown);
-    hide(believes, !state.shuffled);
-    if (state.shuffled) {
+    write(small.said, doing || looksInWords(shown));
+    const drawn = looked().state;
+    hide(believes, !drawn.shuffled);
+    if (drawn.shuffled) {
       const side = PICTURE_SIDE;
       paintPhotograph(context(believed, side, side, 0.5), {
-        picture: looked().picture.shown(looked().state.turned),
+        picture: looked().picture.shown(drawn.turned),
         grid,
-        hidden: new Set(state.hidden),
-        places: options().shuffled,
+        hidden: new Set(drawn.hidden),
+        places: lookOptions(drawn, model).shuffled,
       });
     }
   }
@@ -567,7 +578,7 @@ export async function photographStage(model, { photos, common, chosen }) {
   function glance() {
     const found = otherShown();
     const label = found ? `The ${PHOTOS[state.other ?? ""]}. ${found.words}` : looksInWords();
-    const canvas = el("canvas", { role: "img", "aria-label": label });
+    const canvas = el("canvas", { role: "img", "aria-label": label, class: found ? "vp-of-other" : "" });
     const shown = { ...boardShows(), ...(found && { hidden: undefined, asks: undefined, ...found }) };
     paintPhotograph(context(canvas, PICTURE_SIDE, PICTURE_SIDE, 0.5), { grid, ...shown });
     return canvas;
@@ -618,14 +629,14 @@ export async function photographStage(model, { photos, common, chosen }) {
     <div class="vp-whole">
       <div class="vl-panel vp-stage">
         ${bets.element}${pictures}
-        <div class="vp-left">${board.element}${looks}</div>
+        <div class="vp-left">${board.element}</div>
         ${settings}
-        <div class="vp-right">${small.element}${elsewhere.element}${believes}</div>
-        <div class="vp-heads">${maps.element}${headField}</div>
         <div class="vl-toolbar vp-take" role="group" aria-label="Take something away">
           ${labelled("shuffle the positions", shuffled)}${labelled("hide patches", hiding)}
           ${showAll}${allOn}${taken}
         </div>
+        <div class="vp-right">${small.element}${elsewhere.element}${believes}</div>
+        <div class="vp-heads">${maps.element}${headField}</div>
         ${keeping}${announcer.element}
       </div>
       ${toast.element}
@@ -640,5 +651,6 @@ export async function photographStage(model, { photos, common, chosen }) {
     if (photo) Object.assign(state, { photo, hidden: [] });
     await update({ quietly: true });
   } while (photo !== chosen());
+  paintAll(); // so that no empty map is seen until the next frame
   return element;
 }

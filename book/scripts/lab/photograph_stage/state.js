@@ -1,6 +1,7 @@
 // The photograph stage's state, and its links: "#stage=photograph&photo=coffee&asks=10.12&off=7.3,9".
 
 import { placeAt, upTo } from "../../shared/grid.js";
+import { capital } from "../../shared/numbers.js";
 import { addressForm, headNames, oneOf, readPair, readWhole, same, someOf, yes } from "../parts/address.js";
 import { seededRandom } from "../parts/scene.js";
 import { patchAt } from "./facts.js";
@@ -143,6 +144,17 @@ export function changesInWords({ off, shuffled, hidden, turned }) {
   if (shuffled) said.push("positions shuffled");
   if (hidden.length) said.push(hidden.length === 1 ? "one patch hidden" : `${hidden.length} patches hidden`);
   return said.join(", ");
+}
+
+/** Says what the model is about to show. @type {(next: PhotographState, shown: PhotographState) => string} */
+export function changingInWords(next, shown) {
+  const doing = [];
+  if (next.turned !== shown.turned) doing.push("turning the picture");
+  if (String(next.off) !== String(shown.off)) doing.push("switching heads");
+  if (next.shuffled !== shown.shuffled) doing.push(`${next.shuffled ? "shuffling" : "restoring"} the positions`);
+  if (String(next.hidden) !== String(shown.hidden))
+    doing.push(next.hidden.length > shown.hidden.length ? "hiding patches" : "showing patches");
+  return `${capital(doing.join(", ") || "looking")} …`;
 }
 
 /** @type {(name: string) => string} */
