@@ -35,6 +35,7 @@ STILL_LIFE = """
 .vp-stage {
   --vp-map: 3.4rem; grid-template: "left maps" auto "right maps" 1fr / 19rem auto;
 }
+.vp-makings { --vp-small: 7.5rem; grid-template-columns: 1fr 1fr; }
 """
 QUALITY = 45
 LOADING = 120_000  # milliseconds for the large model

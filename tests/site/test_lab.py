@@ -1645,8 +1645,8 @@ def test_only_the_stills_of_what_is_shown_are_loaded_and_printed(visits, site):
     shown = [one.is_visible() for one in stills.all()]
     assert shown == [True, False, True], "digits, photograph and walk"
     tab.emulate_media(media="screen")
-    tab.get_by_role("link", name="Photograph", exact=True).first.click()
-    tab.wait_for_load_state("networkidle")
+    with tab.expect_request_finished(lambda one: "/photograph.avif" in one.url):
+        tab.get_by_role("link", name="Photograph", exact=True).first.click()
     assert loaded() == ["attention.avif", "photograph.avif", "walk.avif"]
     tab.emulate_media(media="print")
     assert [one.is_visible() for one in stills.all()] == [False, True, True]
