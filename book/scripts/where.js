@@ -116,12 +116,15 @@ function followScrolling() {
   }, { passive: true });
 }
 
-/** Shows the way back, on the first page and in the side bar. */
+/** Shows the way back, on the first page and in the side bar; a side road's own way back leads to where it was left. */
 function goOn() {
   for (const old of document.querySelectorAll(".go-on")) old.remove();
   const { page, hash, title, section } = kept(PLACE, /** @type {Place} */ ({ page: "" }));
-  if (!ON_THE_WAY.test(page) || page === here) return;
-  const words = section ? `${title}, ${section}` : title;
+  const isHere = page === here;
+  if (!ON_THE_WAY.test(page) || (isHere && (!section || location.hash))) return;
+  const up = document.querySelector(".page-up");
+  if (up instanceof HTMLAnchorElement && pageAt(up.href) === page) up.hash = hash;
+  const words = [isHere ? "" : title, section].filter(Boolean).join(", ");
   const link = () => el("a", { href: `${root.href}${page}.html${hash}` }, words);
   const forget = el("button", { type: "button", class: "btn btn-sm" }, "Forget it");
   const note = el("span", {}, `${ALONE} `, forget);

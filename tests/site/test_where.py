@@ -156,6 +156,12 @@ def test_a_reader_goes_on_where_he_stopped(visit):
     link.click()
     tab.wait_for_url(f"{visit.site}{CHAPTER}.html#{anchor}")
     assert tab.locator(".go-on").count() == 0, "he is there"
+    tab.goto(f"{visit.site}notebooks/side_roads/masks.html", wait_until="networkidle")
+    up = tab.locator("a.page-up").get_attribute("href")
+    assert up.endswith(f"{CHAPTER}.html#{anchor}"), "where the side road was taken"
+    tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    link = tab.locator(".bd-sidebar-primary .go-on a")
+    assert link.inner_text() == "One query with a pencil"
     tab.goto(f"{visit.site}book/notation.html")
     assert tab.locator(".bd-sidebar-primary .go-on a").inner_text() == words
 
