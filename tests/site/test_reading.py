@@ -230,17 +230,24 @@ MARKS = """() => [...document.querySelectorAll('.code-below')]
         const mark = of('details > summary');
         const words = document.createRange();
         const caption = cell.querySelector('figcaption');
-        if (caption) words.selectNodeContents(caption);
-        const taken = [of('.copybtn'), ...caption ? words.getClientRects() : []];
+        words.selectNodeContents(caption ?? cell);
+        const lines = [...words.getClientRects()].filter(box => box.width);
+        const taken = [of('.copybtn'), ...caption ? lines : []];
         const next = cell.nextElementSibling?.getBoundingClientRect();
-        const shown = caption ?? cell.querySelector('.cell_output table, .cell_output');
-        const { right, bottom } = shown.getBoundingClientRect();
+        const output = cell.querySelector('.cell_output');
+        const texts = document.createTreeWalker(output, NodeFilter.SHOW_TEXT);
+        const ends = [];
+        while (texts.nextNode()) {
+            if (!texts.currentNode.data.trim()) continue; // a line's end is a page wide
+            words.selectNodeContents(texts.currentNode);
+            ends.push(...[...words.getClientRects()].map(box => box.right));
+        }
         return [
             taken.some(box => box && box.width && mark.left < box.right - 1 &&
                 box.left < mark.right - 1 && mark.top < box.bottom - 1 &&
                 box.top < mark.bottom - 1),
-            caption && next ? next.top - bottom : 0,
-            caption || !shown.matches('table') ? 0 : mark.left - right,
+            caption && next ? next.top - caption.getBoundingClientRect().bottom : 0,
+            caption ? 0 : mark.left - Math.max(...ends),
         ];
     })"""
 
