@@ -95,6 +95,22 @@ def test_wherever_the_reader_is_an_entry_is_marked(visits, site):
     tab.locator(".bd-toc-nav a.active[href='#further-reading']").wait_for()
 
 
+def test_a_line_under_the_head_shows_how_far_one_has_read(visits, site):
+    tab = visits().tab
+    resize(tab, DESK)
+    tab.goto(f"{site}{CHAPTER}.html", wait_until="networkidle")
+    long = """() => new DOMMatrix(getComputedStyle(
+        document.querySelector('.bd-header-article'), '::after').transform).a"""
+    for share in (0.25, 0.75):
+        tab.evaluate(
+            "share => scrollTo(0, share * (document.documentElement.scrollHeight "
+            "- innerHeight))",
+            share,
+        )
+        rest(tab, 100)
+        assert tab.evaluate(long) == pytest.approx(share, abs=0.02)
+
+
 FAR_DOWN = ["notebooks/14_bug_clinic", "notebooks/15_a_vit_of_2026"]
 FAR_DOWN += ["book/glossary", "book/claims"]
 
