@@ -3,6 +3,9 @@
 The drawing then follows the page when the reader changes from light to dark; an
 ``<img>`` would follow the operating system's setting. Its accessible name is the cell's
 alt text, or else the drawing's own title and description.
+
+On a desk a drawing grows more than its letters (``book.css``). The lines of a text are
+joined here, so that they keep their distance too.
 """
 
 from pathlib import Path
@@ -15,6 +18,39 @@ from book._extensions.pictures import sizes_for_styles
 
 SVG = "{http://www.w3.org/2000/svg}"
 CLASS = "vit-drawing"  # book/drawings/kit.py gives it to what it draws
+LINES = "vd-lines"
+
+
+def goes_on(above: ElementTree.Element, text: ElementTree.Element) -> bool:
+    """Whether a text is the next line of the one above it."""
+    if any(above.get(name) != text.get(name) for name in ("x", "text-anchor")):
+        return False
+    size = max(float(one.get("font-size", "")) for one in (above, text))
+    return size <= float(text.get("y", "")) - float(above.get("y", "")) <= 1.6 * size
+
+
+def join_lines(part: ElementTree.Element) -> None:
+    """Put texts of several lines, which an SVG has as texts of their own, into groups."""
+    found: list[ElementTree.Element] = []
+    above = None  # the line that the element before ends with
+    for child in part:
+        if child.tag == f"{SVG}g":
+            join_lines(child)
+        text = child if child.tag == f"{SVG}text" else None
+        if above is not None and text is not None and goes_on(above, text):
+            if found[-1] is above:
+                anchor = {"text-anchor": above.get("text-anchor", "start")}
+                found[-1] = ElementTree.Element(f"{SVG}g", {"class": LINES} | anchor)
+                found[-1].append(above)
+            found[-1].append(text)
+        else:
+            found.append(child)
+        above = text
+    part[:] = found
+    beside = {child.get("y") for child in found if child.tag == f"{SVG}text"}
+    for group in found:
+        if group.get("class") == LINES and group[0].get("y") in beside:
+            group.set("style", f"--line: {50 / len(group):.4g}%")  # the first one stays
 
 
 def inlined(file: Path, alt: str) -> str | None:
@@ -32,12 +68,13 @@ def inlined(file: Path, alt: str) -> str | None:
     svg.set("role", "img")
     svg.set("aria-label", alt or ". ".join(own))
     _, _, width, height = map(float, svg.get("viewBox", "").split())
-    sizes = sizes_for_styles(float(svg.get("width", "")), width / height)
+    sizes = sizes_for_styles(width, width / height)
     moving = svg.get("data-figure")  # only a moving drawing has it
     if moving:
         svg.set("data-title", own[0])  # its name while it moves
     else:
         svg.set("style", sizes)
+        join_lines(svg)
     ElementTree.register_namespace("", SVG.strip("{}"))
     html = ElementTree.tostring(svg, encoding="unicode")
     if moving:

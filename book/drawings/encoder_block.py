@@ -70,7 +70,7 @@ PARTS = (("MLP", "each token alone"), ("attention", "between tokens"))
 
 
 def ends(drawing: Drawing, name: str, whose: str) -> None:
-    drawing.text(6, 16, name, size=15, bold=True)
+    drawing.text(6, 16, name, size=13, bold=True)
     drawing.text(6, 32, whose, size=11, colour="soft")
     for y in (TOP - 8, BOTTOM + 14):
         drawing.text(STREAM - 26, y, "tokens ", Word("(B, T, D)", "soft", size=11))

@@ -24,7 +24,7 @@ def draw() -> Drawing:
         "attention and MLP add is first multiplied by a LayerScale. All else is equal.",
     )
     for x, name, config in zip(LEFTS, ("2020", "DINOv3"), (OLD, NEW), strict=True):
-        drawing.text(x + WIDE / 2, 14, name, size=14, bold=True, anchor="middle")
+        drawing.text(x + WIDE / 2, 14, name, size=13.5, bold=True, anchor="middle")
         y = tokens(drawing, x, 24, config)
         block(drawing, x, y, config)
     return drawing

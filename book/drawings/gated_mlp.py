@@ -32,7 +32,7 @@ def draw() -> Drawing:
         (RIGHT, "gated MLP", "a gate decides about a number", GATED, 3, gated),
     )
     for x, name, how, hidden, count, all_weights in both:
-        drawing.text(x, 14, name, size=14, bold=True, anchor="middle")
+        drawing.text(x, 14, name, size=13.5, bold=True, anchor="middle")
         drawing.text(x, 29, how, size=11, colour="soft", anchor="middle")
         numbers(drawing, x, TOP, D)
         drawing.text(x - 19, TOP + 11.5, "token", size=10.5, anchor="end")
