@@ -30,7 +30,7 @@ def goes_on(above: ElementTree.Element, text: ElementTree.Element) -> bool:
 
 
 def join_lines(part: ElementTree.Element) -> None:
-    """Put texts of several lines, which an SVG has as texts of their own, into groups."""
+    """Put the lines of a text, which in an SVG are texts of their own, into a group."""
     found: list[ElementTree.Element] = []
     above = None  # the line that the element before ends with
     for child in part:

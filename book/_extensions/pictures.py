@@ -35,7 +35,7 @@ def natural_size(file: Path) -> tuple[float, float]:
 
 
 def sizes_for_styles(width: float, ratio: float) -> str:
-    """Return the CSS properties by which ``book.css`` sizes a figure and its letters."""
+    """Return the CSS properties by which ``book.css`` sizes a figure."""
     return f"--own: {width:.0f}; --ratio: {ratio:.3f}"
 
 

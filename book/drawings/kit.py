@@ -1,7 +1,13 @@
 """The elements of the drawings: boxes, text, arrows, grids of cells, bars.
 
 A drawing is a sheet, 360 units wide, that grows downwards: as wide as a phone's column
-at its own size, and 1.4 times as large on a desk. Its colours are CSS custom
+at its own size, and 1.4 times as large in a notebook. On a page of the book it has 432
+to 592 pixels on a desk, as much as the window has room for, and its letters do not grow
+with it: a unit of them is 1.2 pixels (``book.css``), so labels of 10.5 to 12 units and
+headings of 13.5 at most are smaller than the text around the drawing. Each text keeps
+its anchor and the middle of its line. What is placed by the measured width of another
+text does not, so what reads as one line is one ``text``, of several words. Lines of one
+text have the same ``x`` and follow each other. Its colours are CSS custom
 properties, so that one file is right in light and dark, in a page of the book, in a
 notebook and alone. A colour is named by its use: ``"query"``, ``"key"``, ``"value"``,
 ``"asking"`` for the token whose query it is, ``"class"`` for the class token,

@@ -21,7 +21,15 @@ from book.chromium import served
 from book.drawings.position_similarity import POWER
 from tests.conftest import ROOT, code_cells, read, tags
 from tests.site.test_pages import HTML
-from tests.site.visit import NARROWEST, PHONE, WIDE, resize, too_wide
+from tests.site.visit import (
+    NARROWEST,
+    PHONE,
+    SIZES_OF_LETTERS,
+    WIDE,
+    WORDS_IN_THE_WAY,
+    resize,
+    too_wide,
+)
 from vit_book import read_results
 from vit_book.style import SCALE
 from vit_steps.attention import scaled_dot_product_attention
@@ -287,33 +295,6 @@ def test_a_sliders_steps_lead_to_its_last_number(moving):
             float(slider.get_attribute(name)) for name in ("min", "max", "step")
         )
         assert (high - low) / step == round((high - low) / step), (low, high, step)
-
-
-# After two frames, because the letters are fitted once the drawing has its new size.
-SIZES_OF_LETTERS = """async figure => {
-    for (const _ of "12") await new Promise(requestAnimationFrame);
-    return [...figure.querySelectorAll("svg :is(text, tspan)")]
-        .filter(text => text.textContent.trim() && text.getBoundingClientRect().width)
-        .map(text => Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b)
-            * parseFloat(getComputedStyle(text).fontSize));
-}"""
-# The words that leave the drawing, and the pairs of which one covers the other.
-WORDS_IN_THE_WAY = """figure => {
-    const sheet = figure.querySelector("svg").getBoundingClientRect();
-    const seen = { opacityProperty: true, visibilityProperty: true };
-    const words = [...figure.querySelectorAll("svg text")].filter(text =>
-        text.textContent.trim() && text.checkVisibility(seen));
-    const placed = words.map(text => [text.textContent, text.getBoundingClientRect()])
-        .filter(([, box]) => box.width);
-    const apart = (a, b) => Math.min(a.right, b.right) < Math.max(a.left, b.left) + 0.5
-        || Math.min(a.bottom, b.bottom) < Math.max(a.top, b.top) + 0.5 * a.height;
-    const inside = ({left, right}) =>
-        left > sheet.left - 1.5 && right < sheet.right + 1.5;
-    return [...placed.filter(([, box]) => !inside(box)),
-        ...placed.flatMap(([one, a], i) => placed.slice(i + 1)
-            .filter(([, b]) => !apart(a, b)).map(([other]) => [one, other]))
-    ].map(([word, other]) => `${word}, ${other.right ? "cut off" : other}`);
-}"""
 
 
 def test_a_low_window_shows_it_whole_and_legibly(moving):

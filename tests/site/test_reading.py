@@ -18,7 +18,14 @@ from tests.conftest import ROOT, code_cells
 from tests.site.test_folding import text_of
 from tests.site.test_looks import CHAPTERS
 from tests.site.test_pages import page_soup
-from tests.site.visit import NARROWEST, PHONE, WIDE, resize
+from tests.site.visit import (
+    NARROWEST,
+    PHONE,
+    SIZES_OF_LETTERS,
+    WIDE,
+    WORDS_IN_THE_WAY,
+    resize,
+)
 
 EXERCISES = "notebooks/exercises/04_scaled_dot_product_attention"
 every_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
@@ -179,29 +186,49 @@ PLOT = """() => {
 }"""
 
 
-def test_letters_in_a_plot_are_at_most_a_twentieth_larger_than_the_text(opened):
+def test_letters_in_a_plot_are_a_little_smaller_than_the_text(opened):
     larger, text = opened(CHAPTERS[7]).evaluate(PLOT)
     letters = 10 * 110 / 72  # points, dots and points an inch, of vit_book.style
-    assert text <= letters * larger <= 1.05 * text
+    assert 14 <= letters * larger <= 15 < text
+
+
+STILL = "article figure:has(svg.vit-drawing):not(:has(.moving))"
+FORMULA = "fig-attention-formula"  # has the letters of a formula that stands alone
+GAPS_OF_LINES = """figure => [...figure.querySelectorAll('.vd-lines text + text')]
+    .map(text => [text.previousElementSibling, text])
+    .map(lines => lines.map(line => line.getBoundingClientRect()))
+    .map(([above, here]) => (here.bottom - above.bottom) / here.height)"""
+
+
+def test_letters_of_still_drawings_are_as_large_on_each_page(desk):
+    for size, smallest in ((WIDE | {"height": 720}, 12.5), (PHONE, 10.4)):
+        resize(desk, size)
+        for figure in desk.locator(STILL).all():
+            letters = figure.evaluate(SIZES_OF_LETTERS)
+            assert smallest <= min(letters)
+            assert max(letters) <= 16.5 or figure.get_attribute("id") == FORMULA
+            assert figure.evaluate(WORDS_IN_THE_WAY) == []
+            for gap in figure.evaluate(GAPS_OF_LINES):
+                assert 0.9 <= gap <= 1.4, "the lines of a text stay together"
 
 
 LARGE = {"width": 1440, "height": 1000}
 WIDTHS_OF_FIGURES = """() => [...document.querySelectorAll(
     'article div.cell figure :is(img, svg.vit-drawing)')]
     .filter(figure => figure.getClientRects().length && !figure.closest('.moving'))
-    .map(figure => [figure.matches('img') ? 1.167 : 1.28,
-        figure.getBoundingClientRect().width,
+    .map(figure => [figure.matches('img'), figure.getBoundingClientRect().width,
         ...['--own', '--ratio'].map(name =>
             +getComputedStyle(figure).getPropertyValue(name))])"""
 
 
 def test_figures_use_the_room_of_a_large_screen(desk):
     resize(desk, LARGE)
-    for larger, width, own, ratio in desk.evaluate(WIDTHS_OF_FIGURES):
-        if ratio < 0.95:
-            assert own - 1 <= width <= 593
+    for plot, width, own, ratio in desk.evaluate(WIDTHS_OF_FIGURES):
+        if not plot and ratio < 0.7:
+            assert 1.2 * own - 1 <= width <= 593
         else:
-            assert width == pytest.approx(min(larger * own, 592), abs=1)
+            expected = min(0.95 * own, 592) if plot else 592
+            assert width == pytest.approx(expected, abs=1)
 
 
 BELOW = """() => [...document.querySelectorAll('article figure:has(figcaption)')]

@@ -1,4 +1,7 @@
-"""A tab of the browser that records errors and requests, and the sizes of windows."""
+"""A tab of the browser that records errors and requests, and what is measured in it.
+
+The sizes of windows, of the page, and of the letters of a drawing.
+"""
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 NARROWEST = {"width": 360, "height": 740}
@@ -79,3 +82,32 @@ def too_wide(tab):
                 cells.filter(c => c.scrollWidth > c.clientWidth).map(c => c.innerText)];
         }"""
     )
+
+
+# Of words and numbers, not of signs that stand alone. After two frames, because those
+# of a moving drawing are fitted once it has its new size.
+SIZES_OF_LETTERS = r"""async figure => {
+    for (const _ of "12") await new Promise(requestAnimationFrame);
+    return [...figure.querySelectorAll("svg :is(text, tspan)")]
+        .filter(text => text.getBoundingClientRect().width)
+        .filter(text => /[\p{L}\d]/u.test(text.textContent))
+        .map(text => Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b)
+            * parseFloat(getComputedStyle(text).fontSize));
+}"""
+# The words that leave the drawing, and the pairs of which one covers the other.
+WORDS_IN_THE_WAY = """figure => {
+    const sheet = figure.querySelector("svg").getBoundingClientRect();
+    const seen = { opacityProperty: true, visibilityProperty: true };
+    const words = [...figure.querySelectorAll("svg text")].filter(text =>
+        text.textContent.trim() && text.checkVisibility(seen));
+    const placed = words.map(text => [text.textContent, text.getBoundingClientRect()])
+        .filter(([, box]) => box.width);
+    const apart = (a, b) => Math.min(a.right, b.right) < Math.max(a.left, b.left) + 0.5
+        || Math.min(a.bottom, b.bottom) < Math.max(a.top, b.top) + 0.5 * a.height;
+    const inside = ({left, right}) =>
+        left > sheet.left - 1.5 && right < sheet.right + 1.5;
+    return [...placed.filter(([, box]) => !inside(box)),
+        ...placed.flatMap(([one, a], i) => placed.slice(i + 1)
+            .filter(([, b]) => !apart(a, b)).map(([other]) => [one, other]))
+    ].map(([word, other]) => `${word}, ${other.right ? "cut off" : other}`);
+}"""
