@@ -15,7 +15,6 @@ contents.
 import base64
 import json
 import re
-from html import escape as escaped
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -27,9 +26,8 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 from book._extensions.model_map import chapter_of
-from book._extensions.reading_order import chapter_above
+from book._extensions.reading_order import chapter_above, html_of, minutes_of_page
 from book.drawings.kit import PHOTOGRAPHS
-from book.minutes import in_fives, minutes
 from book.panels import panels, side_by_side
 
 QUESTION = re.compile(r"\*\*([^*]+\?)\*\*")
@@ -49,15 +47,10 @@ class Cards(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         lines = [line.partition(": ") for line in self.content if line.strip()]
         place = notebook_cards(kind=self.name, lines=[(a, b) for a, _, b in lines])
+        self.env.metadata[self.env.docname][self.name] = {a: b for a, _, b in lines}
         for name, _, _ in lines:
             self.env.note_dependency(f"{folder_of(self.name)}/{name}.ipynb")
         return [place]
-
-
-def html_of(text: str) -> str:
-    """Turn a sentence of Markdown, which may have names in code, into HTML."""
-    text = escaped(text.replace("'", "’"), quote=False)
-    return re.sub("`([^`]+)`", r"<code>\1</code>", text)
 
 
 def folder_of(kind: str) -> str:
@@ -130,14 +123,13 @@ def chapter_card(app: Sphinx, page: str, name: str, picture: str) -> str:
         f'<p class="card-title"><a href="{app.builder.get_relative_uri(page, target)}">'
         f"{html_of(app.env.titles[target].astext())}</a></p>"
         f"<p>{html_of(question_of(notebook, name))}</p>"
-        f'<p class="minutes">{in_fives(minutes(path))} minutes</p></li>'
+        f'<p class="minutes">{minutes_of_page(target)} minutes</p></li>'
     )
 
 
 def side_road(app: Sphinx, page: str, name: str, question: str) -> str:
     target = f"{folder_of('side-roads')}/{name}"
-    path = Path(app.srcdir, f"{target}.ipynb")
-    said = [f"{in_fives(minutes(path))} minutes"]
+    said = [f"{minutes_of_page(target)} minutes"]
     if chapter := chapter_above(app, target):
         said.insert(0, f"from chapter\N{NO-BREAK SPACE}{chapter_of(chapter)}")
     return (

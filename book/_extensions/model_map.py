@@ -4,8 +4,8 @@
 opened alone; a page has them already. The attribute ``data-chapter`` of a link in it
 names the chapter that builds the part, and the link gets that chapter's address
 relative to the page. The directive ``{model-map}`` shows the map. Under the title of a
-chapter, a line says which of the chapters it is, and opens the map with the chapter's
-own part lit.
+chapter, a line says which of the chapters it is, with a small model in which the
+chapter's part is lit, and opens the map.
 """
 
 import re
@@ -23,6 +23,12 @@ from sphinx.util.docutils import SphinxDirective
 DRAWING = Path(__file__).parents[1] / "_assets" / "model.svg"
 SVG = "{http://www.w3.org/2000/svg}"
 CHAPTER = re.compile(r"notebooks/(\d\d)_")
+ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
+).split()
+# The small model: a digit is the chapter that builds the part, in the parts around it.
+PARTS = "1 2 3 [6 [5 [4]]] 7"
 
 
 class model_map(nodes.General, nodes.Element):  # type: ignore[misc] # no types there
@@ -93,12 +99,33 @@ def drawing(app: Sphinx, page: str) -> str:
     )
 
 
+def small_model(here: int | None) -> str:
+    """Return the parts of the model as boxes in boxes, with one lit.
+
+    A chapter that builds none has its number beside them.
+    """
+
+    def box(part: re.Match[str]) -> str:
+        lit = ' class="lit"' if int(part[2]) == here else ""
+        return f"<b{lit}>{part[2]}{'' if part[1] else '</b>'}"
+
+    boxes = re.sub(r"(\[?)(\d)", box, PARTS).replace("]", "</b>")
+    if here is not None and str(here) not in PARTS:
+        own = f'<b class="lit">{here}</b>'
+        boxes = f"{own} · {boxes}" if here == 0 else f"{boxes} · {own}"
+    return f'<span class="small-model" aria-hidden="true">{boxes}</span>'
+
+
 def line(app: Sphinx, page: str) -> str:
     """Return the map behind a line that says which of the chapters this is."""
-    last = max(filter(None, map(chapter_of, app.env.found_docs)))
+    found = map(chapter_of, app.env.found_docs)
+    chapters = sorted(number for number in found if number is not None)
+    at = chapters.index(chapter_of(page) or 0)
+    which = "last" if at + 1 == len(chapters) else ORDINALS[at]
     return (
-        f'<details class="chapter-line"><summary>Chapter {chapter_of(page)} of {last}'
-        f" · map of the model</summary>\n{drawing(app, page)}\n</details>"
+        f'<details class="chapter-line"><summary>Chapter {chapter_of(page)}, the {which}'
+        f' of {len(chapters)} {small_model(chapter_of(page))} <span class="to-map">'
+        f"Map of the model</span></summary>\n{drawing(app, page)}\n</details>"
     )
 
 

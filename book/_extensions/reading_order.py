@@ -4,18 +4,29 @@ In the side bar exercises and side roads are under their chapter, and the lab st
 first. The path leads from chapter to chapter through the exercises: "previous" goes
 back to a chapter and not to its exercises, and a side road leads back to the path.
 Beside the exercises stands the next chapter without them, with the question that
-opening.py has found, and below what else belongs to this one. In the header exercises
-and side roads have the way up to their chapter.
+opening.py has found, and below what else belongs to this one. A side road has its
+minutes and the question that the first page says it answers, and so has every link to
+a chapter or a side road: the theme shows them while it is pointed at. In the header
+exercises and side roads have the way up to their chapter.
 """
 
 import re
+from functools import cache
+from html import escape as escaped
+from pathlib import Path
+from posixpath import dirname, normpath
 from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
+from book.minutes import ROOT, in_fives, minutes
+
 CHAPTER = re.compile(r"notebooks/\d\d_\w+")
 EXERCISES = "notebooks/exercises/"
+SIDE_ROADS = "notebooks/side_roads/"
+TIMED = re.compile(rf"{CHAPTER.pattern}|{SIDE_ROADS}\w+")
+LINK = re.compile(r'<a class="reference internal" href="([^"#:]+)\.html(?=["#])')
 BEFORE_THE_THEME = 400
 
 
@@ -64,6 +75,46 @@ def others(app: Sphinx, page: str) -> list[tuple[str, str]]:
     return [(kind, one) for kind, one in ways if one not in there]
 
 
+def html_of(text: str) -> str:
+    """Turn a sentence of Markdown, which may have names in code, into HTML."""
+    text = escaped(text.replace("'", "’"), quote=False)
+    return re.sub("`([^`]+)`", r"<code>\1</code>", text)
+
+
+@cache
+def minutes_of_page(page: str) -> int | None:
+    """Return the minutes that a chapter or a side road takes, in fives."""
+    path = Path(ROOT, f"{page}.ipynb")
+    return in_fives(minutes(path)) if TIMED.fullmatch(page) else None
+
+
+def question_of(app: Sphinx, page: str) -> str:
+    """Return the question that a page answers, as HTML: a side road's the first page's."""
+    told = app.env.metadata[app.config.root_doc].get("side-roads", {})
+    name = page.removeprefix(SIDE_ROADS)
+    return html_of(told.get(name) or app.env.metadata[page].get("question", ""))
+
+
+def with_cards(app: Sphinx, page: str, body: str) -> str:
+    """Let each link to another chapter or side road show what that is about.
+
+    The theme's own script shows it, also to the keyboard; book/scripts/tooltips.js lets
+    Escape close it, and shows none where there is no pointer.
+    """
+
+    def card(link: re.Match[str]) -> str:
+        other = normpath(f"{dirname(page)}/{link[1]}")
+        if other == page or minutes_of_page(other) is None:
+            return link[0]
+        title = html_of(app.env.titles[other].astext())
+        said = f"<b>{title}</b><br>{question_of(app, other)}<br>"
+        said = escaped(f"{said}<i>{minutes_of_page(other)} minutes</i>")
+        how = 'data-bs-toggle="tooltip" data-bs-html="true" data-bs-custom-class="about"'
+        return f'<a {how} data-bs-title="{said}"{link[0].removeprefix("<a")}'
+
+    return LINK.sub(card, body)
+
+
 def lead_on(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
@@ -71,11 +122,14 @@ def lead_on(
     if not doctree or not isinstance(builder, StandaloneHTMLBuilder):
         return
 
-    def link_to(other: str) -> dict[str, str]:
+    def link_to(other: str) -> dict[str, Any]:
         title = builder.render_partial(app.env.titles[other])["title"]
-        question = app.env.metadata[other].get("question", "")
-        link = builder.get_relative_uri(pagename, other)
-        return {"link": link, "title": title, "question": question}
+        return {
+            "link": builder.get_relative_uri(pagename, other),
+            "title": title,
+            "question": question_of(app, other),
+            "minutes": minutes_of_page(other),
+        }
 
     around = neighbours(app, pagename)
     for direction, other in around.items():
@@ -83,6 +137,8 @@ def lead_on(
     after = neighbours(app, around.get("next", pagename)).get("next")
     if around.get("next", "").startswith(EXERCISES) and after:
         context["next_chapter"] = link_to(after)
+    if pagename != "book/glossary":  # an entry says what its link is about
+        context["body"] = with_cards(app, pagename, context["body"])
     ways = others(app, pagename)
     context["others"] = [{"kind": kind, **link_to(one)} for kind, one in ways]
     chapter = chapter_above(app, pagename)

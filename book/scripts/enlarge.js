@@ -1,16 +1,12 @@
 // Opens a figure over the page, as large as fits and never smaller than in the page. Escape, the back button, the
 // cross and a tap beside it close it; the page keeps its place. Without scripts, the link leads to the picture's file.
 
+import { el } from "./shared/elements.js";
+
 const LINK = "a.image-reference";
-const dialog = document.createElement("dialog");
-const cross = document.createElement("button");
-const image = document.createElement("img");
-dialog.className = "enlarged";
-dialog.setAttribute("aria-label", "Figure, enlarged");
-cross.type = "button";
-cross.textContent = "×";
-cross.setAttribute("aria-label", "Close");
-dialog.append(cross, image);
+const image = el("img");
+const cross = el("button", { type: "button", "aria-label": "Close" }, "×");
+const dialog = el("dialog", { class: "enlarged", "aria-label": "Figure, enlarged" }, cross, image);
 
 for (const link of document.querySelectorAll(LINK)) link.setAttribute("aria-haspopup", "dialog");
 

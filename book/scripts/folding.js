@@ -1,28 +1,19 @@
 // Folds lines of code behind a button, and shows all code at once where a reader wants to see it. The script is in
 // the head and not deferred, so that nothing jumps.
 
-const KEPT = "vit-steps: all code"; // in the browser's storage, so that the next page opens alike
+import { el } from "./shared/elements.js";
+import { keep, kept } from "./shared/storage.js";
+
+const ALL = "vit-steps: all code"; // kept, so that the next page opens alike
 const root = document.documentElement;
 
-/**
- * @param {Element} button
- * @param {boolean} open
- */
+/** @type {(button: Element, open: boolean) => void} */
 function set(button, open) {
   const lines = button.parentElement?.nextElementSibling;
   button.setAttribute("aria-expanded", `${open}`);
   lines?.classList.toggle("open", open);
   if (open) lines?.removeAttribute("hidden");
   else lines?.setAttribute("hidden", "until-found"); // the browser's own search opens them
-}
-
-/** Returns the browser's storage; none where it keeps nothing, as in a private window. */
-function storage() {
-  try {
-    return localStorage;
-  } catch {
-    return null;
-  }
 }
 
 /** @param {boolean} open */
@@ -52,25 +43,20 @@ function toggle() {
   const before = open ? top() : Math.min(top(), innerHeight / 2); // what follows takes the place of code that goes
   allCode(open);
   scrollBy({ top: top() - before, behavior: "instant" });
-  storage()?.setItem(KEPT, open ? "yes" : "no");
+  keep(ALL, open);
 }
 
 function addButton() {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "btn all-code-button";
-  button.title = "Show all code, and the checks of what the text says (Alt+C)";
-  button.setAttribute("aria-label", "Show all code");
-  button.setAttribute("aria-keyshortcuts", "Alt+C");
-  button.textContent = "</>"; // and a word beside it if there is room
-  button.addEventListener("click", toggle);
-  document.querySelector(".more-buttons")?.prepend(button);
+  const title = "Show all code, and the checks of what the text says (Alt+C)";
+  const names = { title, "aria-label": "Show all code", "aria-keyshortcuts": "Alt+C" };
+  const button = el("button", { type: "button", class: "btn all-code-button", onclick: toggle, ...names }, "</>");
+  document.querySelector(".more-buttons")?.prepend(button); // CSS writes a word beside it if there is room
 }
 
 root.classList.add("folds");
 addEventListener("DOMContentLoaded", () => {
   addButton();
-  allCode(storage()?.getItem(KEPT) === "yes");
+  allCode(kept(ALL, false));
 });
 addEventListener("keydown", (event) => {
   if (!event.altKey || event.ctrlKey || event.metaKey || event.code !== "KeyC") return;

@@ -1,16 +1,14 @@
 // Lets the keyboard reach formulas and tables that scroll because they are wider than the screen.
 
 function mark() {
-  for (const table of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("article table"))) {
-    reach(table, {});
-  }
+  document.querySelectorAll("article table").forEach((table) => reach(table, {}));
   // A formula is only a <div>, which needs a role and a name of its own once it is reached.
-  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("div.math")).forEach((formula, number) => {
+  document.querySelectorAll("div.math").forEach((formula, number) => {
     reach(formula, { role: "region", "aria-label": `Formula ${number + 1}` });
   });
 }
 
-/** @type {(element: HTMLElement, attributes: {[name: string]: string}) => void} */
+/** @type {(element: Element, attributes: {[name: string]: string}) => void} */
 function reach(element, attributes) {
   const wide = element.scrollWidth > element.clientWidth;
   for (const [name, value] of Object.entries({ tabindex: "0", ...attributes })) {

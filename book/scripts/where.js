@@ -1,57 +1,27 @@
 // Where am I, and how far have I come: the contents panel follows the reader, chapters that were read are marked, and
-// a link leads back to the place where the reader stopped. All of it is kept in this browser alone (localStorage);
+// a link leads back to the line where the reader stopped. All of it is kept in this browser alone (localStorage);
 // where a browser keeps nothing, as in a private window, the page works as before.
 
 import { el } from "./shared/elements.js";
+import { keep, kept } from "./shared/storage.js";
 
 /** @typedef {{ page: string, hash: string, title: string, section: string }} Place */
 
 const READ = "vit-steps: read";
 const PLACE = "vit-steps: place";
 const TOLD = "vit-steps: told";
+const FOLDED = "vit-steps: folded"; // the next page reads it before it is drawn (toggle-primary-sidebar.html)
 const ALONE = "Kept in this browser alone.";
 const ON_THE_WAY = /^notebooks\//; // chapters, exercises and side roads
 const TO_READ = /^notebooks\/\d\d_/;
 const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
 const here = pageAt(location.href);
 
-/**
- * Returns the name of the page at an address, as "notebooks/01_why_patches"; "" for a page of another site.
- * @param {string} address
- */
+/** Returns the name of the page at an address, as "book/lab"; "" for one of another site. @param {string} address */
 function pageAt(address) {
   const { origin, pathname } = new URL(address, location.href);
   if (origin !== root.origin || !pathname.startsWith(root.pathname)) return "";
   return pathname.slice(root.pathname.length).replace(/\.html$/, "");
-}
-
-/**
- * Returns what the browser has kept.
- * @template T
- * @param {string} key
- * @param {T} otherwise
- * @returns {T}
- */
-function kept(key, otherwise) {
-  try {
-    return JSON.parse(localStorage.getItem(key) ?? "null") ?? otherwise;
-  } catch {
-    return otherwise;
-  }
-}
-
-/**
- * Returns whether the browser has kept it.
- * @param {string} key
- * @param {unknown} value
- */
-function keep(key, value) {
-  try {
-    localStorage.setItem(key, JSON.stringify(value));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 // The contents panel
@@ -59,7 +29,13 @@ function keep(key, value) {
 const LINE = 180; // below the page's head: a heading that is nearer to the top is that of the section being read
 const panel = document.querySelector(".bd-sidebar-secondary");
 const entries = /** @type {HTMLAnchorElement[]} */ ([...(panel?.querySelectorAll("a.nav-link") ?? [])]);
-const sections = entries.map(({ hash }) => document.getElementById(decodeURIComponent(hash.slice(1))));
+const sectionAt = (/** @type {string} */ hash) => document.getElementById(decodeURIComponent(hash.slice(1)));
+const sections = entries.map(({ hash }) => sectionAt(hash));
+const side = document.querySelector(".bd-sidebar-primary");
+const own = /** @type {HTMLElement[]} */ ([...(side?.querySelectorAll(".bd-links a.current") ?? [])]); // chapter, page
+const article = document.querySelector("article");
+const timeLeft = el("span", { class: "time-left" });
+panel?.querySelector(".onthispage")?.append(timeLeft);
 
 /** Returns the panel's entry for the section that is read; at the page's end that is the last one. */
 function entryHere() {
@@ -68,8 +44,11 @@ function entryHere() {
   return entries.filter((_, at) => (sections[at]?.getBoundingClientRect().top ?? Infinity) < line).at(-1);
 }
 
-/** Marks the entry of the section that is read and those around it, and keeps it in sight. */
+/** Marks the entry of the section that is read and those around it, keeps it in sight, and tells the time left. */
 function follow() {
+  const { bottom: end = 0, height = 1 } = article?.getBoundingClientRect() ?? {};
+  const left = Math.ceil((Number(own.at(-1)?.dataset.minutes ?? 0) * Math.max(0, end - innerHeight)) / height / 5) * 5;
+  timeLeft.textContent = left ? ` · ${left} min left` : "";
   const entry = entryHere();
   for (const link of entries) {
     const isAround = Boolean(entry && link.parentElement?.contains(entry));
@@ -83,37 +62,51 @@ function follow() {
     panel.scrollBy({ top: top - around.top - around.height / 2, behavior: "instant" });
 }
 
-/** Shows the page's own entry in the side bar, from the top if it can: the theme keeps the place of the last page. */
+/** Shows the page's chapter in the side bar with all below it, from the top if it can; above all the page's entry. */
 function showOwnEntry() {
-  const side = document.querySelector(".bd-sidebar-primary");
+  const [family, entry] = [own[0]?.closest("li"), own.at(-1)].map((one) => one?.getBoundingClientRect());
   if (!side) return;
-  const entry = side.querySelector(".bd-links a.current")?.getBoundingClientRect();
-  const room = 0.9 * side.clientHeight;
-  if (!entry || entry.bottom + side.scrollTop < room) side.scrollTop = 0;
-  else if (entry.top < side.clientHeight - room || entry.bottom > room) side.scrollTop += entry.top - room / 2;
+  const room = 0.88 * side.clientHeight; // so that what follows is seen too
+  const by = family && entry ? Math.max(Math.min(family.bottom - room, family.top - 80), entry.bottom - room) : 0;
+  side.scrollTop = entry ? side.scrollTop + by : 0;
 }
 
 // The place where the reader stopped
 
-/** Returns the title of a section, without the sign that links to it. @param {Element | null} place */
-function titleOf(place) {
-  const parts = [...(place?.querySelector("h1, h2, h3")?.childNodes ?? [])];
-  const isSign = (/** @type {Node} */ node) => node instanceof Element && node.matches(".headerlink");
-  return parts.filter((node) => !isSign(node)).map((node) => node.textContent).join("").trim();
-}
-
+/** Keeps the place: the section, and in it, as 5.4, the block at the line below the head and how much is above that. */
 function remember() {
-  const hash = entryHere()?.hash ?? "";
-  const section = hash && titleOf(document.getElementById(decodeURIComponent(hash.slice(1))));
-  keep(PLACE, { page: here, hash, title: titleOf(document.querySelector("article")), section });
+  const entry = entryHere();
+  const blocks = [...(sectionAt(entry?.hash ?? "")?.children ?? [])];
+  const at = blocks.filter((block) => block.getBoundingClientRect().top < LINE).length - 1;
+  const { top, height } = (blocks[at] ?? document.body).getBoundingClientRect();
+  const exact = at < 0 ? "" : `:${(at + Math.min(0.99, (LINE - top) / height)).toFixed(2)}`;
+  const hash = entry ? entry.hash + exact : "";
+  keep(PLACE, { page: here, hash, title: document.title.split(" \u2014 ")[0], section: entry?.textContent ?? "" });
 }
 
-function followScrolling() {
-  let timer = 0;
-  addEventListener("scroll", () => {
-    clearTimeout(timer);
-    timer = setTimeout(remember, 400);
-  }, { passive: true });
+let [wanted, put] = ["", 0];
+
+/** Goes to the line that "#section:5.4" names. A page that has lost the block shows the section. */
+function goToLine(where = location.hash) {
+  const [, hash, at] = /^(#.+):([\d.]+)$/.exec(where) ?? [];
+  if (!hash) return;
+  wanted = where;
+  history.replaceState(history.state, "", hash);
+  const block = sectionAt(hash)?.children[Math.floor(Number(at))] ?? sectionAt(hash) ?? document.body;
+  const { top, height } = block.getBoundingClientRect();
+  scrollBy({ top: top + (Number(at) % 1) * height - LINE, behavior: "instant" });
+  put = scrollY;
+}
+
+/** Says how many chapters were read, and how long the others take; "" before the first. */
+function howFar() {
+  const chapters = /** @type {HTMLAnchorElement[]} */ ([...(side?.querySelectorAll("a[data-minutes]") ?? [])])
+    .filter(({ href }) => TO_READ.test(pageAt(href)));
+  const left = chapters.filter((link) => !link.matches(".was-read"));
+  if (left.length === chapters.length) return "";
+  const minutes = left.reduce((sum, link) => sum + Number(link.dataset.minutes), 0);
+  const time = minutes > 90 ? `${Math.round(minutes / 60)} hours` : `${minutes} minutes`;
+  return `${chapters.length - left.length} of ${chapters.length} chapters read${minutes ? `, about ${time} left` : ""}`;
 }
 
 /** Shows the way back, on the first page and in the side bar; a side road's own way back leads to where it was left. */
@@ -121,6 +114,9 @@ function goOn() {
   for (const old of document.querySelectorAll(".go-on")) old.remove();
   const { page, hash, title, section } = kept(PLACE, /** @type {Place} */ ({ page: "" }));
   const isHere = page === here;
+  const header = side?.querySelector(".book-header");
+  const far = howFar();
+  if (far) header?.append(el("p", { class: "go-on how-far" }, far)); // inside a landmark
   if (!ON_THE_WAY.test(page) || (isHere && (!section || location.hash))) return;
   const up = document.querySelector(".page-up");
   if (up instanceof HTMLAnchorElement && pageAt(up.href) === page) up.hash = hash;
@@ -132,22 +128,21 @@ function goOn() {
     for (const key of [READ, PLACE, TOLD]) localStorage.removeItem(key);
     show();
   });
-  const first = document.querySelector(".first-steps");
-  first?.after(el("p", { class: "go-on" }, "Go on where you were: ", link(), ". ", note));
-  const header = document.querySelector(".bd-sidebar-primary .book-header");
-  header?.append(el("p", { class: "go-on" }, "Go on: ", link())); // inside a landmark
+  const wholly = el("p", { class: "go-on" }, "Go on where you were: ", link(), ". ", far && `${far}. `, note);
+  document.querySelector(".first-steps")?.after(wholly);
+  header?.append(el("p", { class: "go-on" }, "Go on: ", link()));
 }
 
 // Chapters that were read
 
-/** @returns {string[]} */
 const chaptersRead = () => kept(READ, /** @type {string[]} */ ([]));
 
 function markChapters() {
-  const read = new Set(chaptersRead());
+  const read = chaptersRead();
   const places = ".bd-sidebar-primary .bd-links a.internal, .chapter-cards a";
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll(places)))
-    link.classList.toggle("was-read", read.has(pageAt(link.href)));
+    link.classList.toggle("was-read", read.includes(pageAt(link.href)));
+  goOn();
 }
 
 /** @param {boolean} isRead */
@@ -172,13 +167,12 @@ function addBox() {
   });
   for (const on of document.querySelectorAll(".right-next, .to-next-chapter"))
     on.addEventListener("click", () => setRead(true));
-  document.querySelector("article")?.append(el("p", { class: "read-mark d-print-none" }, label, " ", note));
+  article?.append(el("p", { class: "read-mark d-print-none" }, label, " ", note));
 }
 
 /** Shows all that is kept. */
 function show() {
   markChapters();
-  goOn();
   const box = document.getElementById("chapter-read");
   if (box instanceof HTMLInputElement) box.checked = chaptersRead().includes(here);
 }
@@ -186,8 +180,21 @@ function show() {
 document.body.removeAttribute("data-bs-spy"); // Bootstrap's marks nothing while a section's margin is at its line
 for (const event of ["scroll", "load"]) addEventListener(event, follow, { passive: true });
 addEventListener("DOMContentLoaded", showOwnEntry);
-if (ON_THE_WAY.test(here)) followScrolling();
+addEventListener("hashchange", () => goToLine());
+addEventListener("load", () => { if (scrollY === put) goToLine(wanted); }); // pictures above it have come
+document.querySelector(".primary-toggle")?.addEventListener("click", () => setTimeout(() => {
+  const isChecked = document.querySelector("#pst-primary-sidebar-checkbox:checked") !== null;
+  if (innerWidth > 991 && here !== "book/lab") keep(FOLDED, isChecked); // the lab's is always folded at first
+  else if (isChecked) own.at(-1)?.focus({ preventScroll: true }); // the theme's script takes 100 ms to focus the logo
+  showOwnEntry();
+}, 110));
+let timer = 0;
+if (ON_THE_WAY.test(here)) addEventListener("scroll", () => {
+  clearTimeout(timer);
+  timer = setTimeout(remember, 400);
+}, { passive: true });
 if (TO_READ.test(here)) addBox();
+goToLine();
 show();
 // What another tab keeps is shown at once, and so is what the page before kept in its last moment: a browser may write
 // that down only after this page has begun, and from a folder it does not always say so.

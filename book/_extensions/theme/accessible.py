@@ -4,16 +4,22 @@ Changes that a template can make are in ``_templates``; the others are made here
 page is built.
 """
 
+from posixpath import dirname, normpath
 from typing import Any
 
 from bs4 import BeautifulSoup
 from sphinx.application import Sphinx
 
+from book._extensions.reading_order import minutes_of_page
+
 AFTER_THE_THEME = 502
 
 
-def name_the_folds(context: dict[str, Any]) -> None:
-    """Give each fold of the sidebar, which shows only an arrow, an accessible name."""
+def complete_the_sidebar(page: str, context: dict[str, Any]) -> None:
+    """Give each fold, which shows only an arrow, a name, and each chapter its minutes.
+
+    book/scripts/where.js tells from the minutes how much is left to read.
+    """
     generate_as_the_theme = context["generate_toctree_html"]
 
     def generate(*args: Any, **options: Any) -> Any:
@@ -21,6 +27,11 @@ def name_the_folds(context: dict[str, Any]) -> None:
         for summary in tree.select("details > summary") if tree else []:
             title = summary.parent.find_previous_sibling("a").get_text(strip=True)
             summary["aria-label"] = f"Pages under {title}"
+        for link in tree.select("a.internal") if tree else []:
+            linked = normpath(f"{dirname(page)}/{link['href']}").removesuffix(".html")
+            there = page if link["href"] in ("", "#") else linked
+            if takes := minutes_of_page(there):
+                link["data-minutes"] = takes
         return tree
 
     context["generate_toctree_html"] = generate
@@ -57,7 +68,7 @@ def complete(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
     if "generate_toctree_html" in context:
-        name_the_folds(context)
+        complete_the_sidebar(pagename, context)
     if doctree:
         mend_the_text(app, context)
 

@@ -18,6 +18,7 @@ SLOW = "Launch on Binder, which takes some minutes to start"
 ORDER = ("Colab", "Kaggle", "Binder")
 RUN = "Download this page as a notebook, which Jupyter, VS Code and Colab can run"
 READ = "Download this page as plain text, in Markdown"
+MENUS = {"source-buttons": "GitHub: repository and issues"}  # begins with its word
 FIRST = "notebooks/01_why_patches.ipynb"
 
 
@@ -107,6 +108,7 @@ def say_what_it_gives(
         },
     }
     for group in context.get("header_buttons", []):
+        group["tooltip"] = MENUS.get(group.get("label"), group.get("tooltip"))
         for button in group.get("buttons", []):
             button.update(words.get(button.get("label"), {}))
 

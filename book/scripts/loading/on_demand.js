@@ -1,4 +1,5 @@
 // Fetches scripts when a reader first needs them.
+import { el } from "../shared/elements.js";
 
 /**
  * Returns a loader for a folder's scripts; it fetches each once, and again only after a failure.
@@ -11,14 +12,11 @@ export function loaderOf(folder) {
     const known = loading.get(name);
     if (known) return known;
     const loaded = new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
-      const script = document.createElement("script");
-      script.src = `${folder}${name}.js`;
-      script.async = false; // requested together, scripts load in parallel and run in order
-      script.onload = () => resolve();
-      script.onerror = () => {
+      const script = el("script", { src: `${folder}${name}.js`, onload: () => resolve(), onerror: () => {
         loading.delete(name);
         reject(new Error(`${name}.js could not be loaded`));
-      };
+      } });
+      script.async = false; // requested together, scripts load in parallel and run in order
       document.head.append(script);
     });
     loading.set(name, loaded);

@@ -10,19 +10,13 @@ const PAUSE = 120; // milliseconds without a key before it searches
 const IN_DIALOG = { pages: 5, sections: 3 };
 const ON_PAGE = { pages: 10, sections: 6 };
 
-/**
- * @param {number} number
- * @param {string} thing
- */
+/** @type {(number: number, thing: string) => string} */
 const count = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
 
 /** @param {import("./excerpts.js").Piece[]} pieces */
 const wordsOf = (pieces) => pieces.map(({ text, marked: isMarked }) => (isMarked ? el("mark", {}, text) : text));
 
-/**
- * @param {Finder} finder
- * @param {Found} one
- */
+/** @type {(finder: Finder, one: Found) => HTMLElement} */
 function excerptOf(finder, one) {
   const { kind, pieces } = finder.excerpt(one);
   const words = wordsOf(pieces);
