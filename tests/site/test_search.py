@@ -159,6 +159,7 @@ def test_a_term_that_leads_to_no_section_is_named():
 
 # Its results
 
+SYMPTOMS = "side_roads/when_it_does_not_work"
 FOUND = {  # a question, and the section that should come first
     "class token": "03_class_token_and_position#class-token-and-position",
     "merge heads": "05_multi_head_attention#split-and-merge",
@@ -315,6 +316,49 @@ FOUND = {  # a question, and the section that should come first
     "vit paper": "book/map_of_papers#a-map-of-papers",
     "references": "book/references#references",
     "layer normalization": "06_encoder_block#by-hand-layernorm",
+    # as students type: symptoms, terms, mistakes, half words, code
+    "explain prediction heatmap": "09_attention_maps#attention-maps",
+    "visualise attention": "09_attention_maps#attention-maps",
+    "mps slow": "side_roads/when_it_does_not_work#training-is-slow",
+    "apple silicon": "book/package/command_line#train",
+    "knowledge distilation": "13_swin_and_deit#two-tokens-two-losses",
+    "mixed presicion": "11_speed#by-hand-bfloat16-and-autocast",
+    "patch size": "02_patch_embedding#one-matrix-for-all-patches",
+    "batch size": "side_roads/the_rest_of_the_toolbox#how-large-a-batch",
+    "vit needs how much data": (
+        "08_training#why-does-a-vision-transformer-need-so-many-images"
+    ),
+    "why does vit need position embeddings": (
+        "03_class_token_and_position#by-hand-where-was-each-patch"
+    ),
+    "permutation invariance": "03_class_token_and_position#shuffle-in-shuffle-out",
+    "masked autoencoder": "side_roads/without_labels#without-labels",
+    "CLIP": (
+        "side_roads/words_and_pictures#clip-which-caption-belongs-to-this-picture"
+    ),
+    "confusion matrix": "book/package/in_use#every-image-of-a-data-set",
+    "throughput": "11_speed#speed",
+    "qkv": "05_multi_head_attention#one-matrix-for-q-k-and-v",
+    "cross entropy": "07_vision_transformer#the-loss-before-training",
+    "random seed": "14_bug_clinic#the-picture-which-of-the-two-has-a-bug",
+    "solution chapter 5": "book/intro#how-a-chapter-goes",
+    "object detection": "book/map_of_papers#other-tasks",
+    "learning rate too high": f"{SYMPTOMS}#the-loss-explodes-or-is-nan",
+    "loss plateaus": f"{SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes",
+    "val acc 10%": f"{SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes",
+    "early stopping": "08_training#what-overfitting-looks-like",
+    "train test split": "08_training#images-in-three-parts",
+    "save model checkpoint": "side_roads/your_own_photographs#ask-it-save-it-load-it",
+    "how is attention computed": (
+        "04_scaled_dot_product_attention#scaled-dot-product-attention"
+    ),
+    "attention sinks": "15_a_vit_of_2026#registers-and-missing-biases",
+    "vit tiny parameters": "07_vision_transformer#every-parameter-counted",
+    "optimizer.zero_grad()": "08_training#eight-lines-that-train-a-vision-transformer",
+    "x = x + self.attn(self.norm1(x))": (
+        "06_encoder_block#the-residual-missing-or-taken-from-the-wrong-place"
+    ),
+    "ModuleNotFoundError: No module named 'timm'": "book/package/in_use#installing",
 }
 AMONG_THREE = {  # questions with several good answers in the book
     "x.transpose(-2, -1)": "05_multi_head_attention#the-merge-without-the-transpose",
@@ -466,7 +510,6 @@ def found(visit, question):
     return [one.replace(".html#", "#").removeprefix("notebooks/") for one in sections]
 
 
-SYMPTOMS = "side_roads/when_it_does_not_work"
 SHAPES = f"{SYMPTOMS}#the-shapes-do-not-fit"
 TYPES = f"{SYMPTOMS}#the-wrong-device-type-or-label"
 POSITIONS = f"{SYMPTOMS}#size-mismatch-for-pos-embed-the-positions-do-not-fit"
@@ -589,18 +632,35 @@ def test_a_section_that_is_named_by_its_address_exists(built):
     sections = zip(built["sections"]["page"], built["sections"]["anchor"], strict=True)
     places = {f"{built['pages'][page]['address']}#{at}" for page, at in sections}
     told = of_modules("TOLD_AT.map(([, address]) => address)", TOLD_AT="aliases")
-    assert set(told) <= places
+    short = {re.sub(r"^notebooks/|\.html(?=#)", "", place) for place in places}
+    assert set(told) <= short
 
 
 # No word of the book, and not far from one of its words: they mean something else.
 OTHERS = """mamba recurrent inception perceiver retrieval quaternion inpainting
-    variational adversarial federated speculative pointwise"""
+    variational adversarial federated speculative pointwise
+    apple backprop finder inference sinks"""
 
 
 @pytest.mark.parametrize("word", OTHERS.split())
 def test_a_word_that_is_another_is_not_mended(search_page, word):
     spelt = "async (word) => (await bookSearch.ready()).spelt(word)"
     assert search_page.tab.evaluate(spelt, word) == word
+
+
+@pytest.mark.parametrize(
+    ("question", "spelt"),
+    [("distilation", "distillation"), ("aplly", "apply"), ("presicion", "precision")],
+)
+def test_a_mistake_is_mended_to_a_word_and_to_no_stem(search_page, question, spelt):
+    mend = "async (word) => (await bookSearch.ready()).spelt(word)"
+    assert search_page.tab.evaluate(mend, question) == spelt
+
+
+@pytest.mark.parametrize("question", ["patch size", "distillation", "vit"])
+def test_a_paper_comes_after_the_text(search_page, question):
+    first = found(search_page, question)[:3]
+    assert not [one for one in first if one.startswith("book/references")]
 
 
 def test_each_chapter_is_asked_for():
@@ -719,6 +779,7 @@ DEFINED = {  # a question, and the entry of the glossary that is shown above all
     "softmax": "The function that turns scores into positive shares that add up to 1.",
     "attention": "The layer in which every token looks at all tokens",
     "cls token": "A learned vector",
+    "cross entropy": "The usual loss of a classifier",
     "sotfmax": "The function that turns scores",
 }
 
@@ -807,7 +868,7 @@ def test_a_word_that_is_misspelt_or_missing_is_named(visits):
     one = opened(visits(), (HTML / "search.html").as_uri() + "?q=sotfmax")
     status = one.tab.locator(".bd-search-container [role=status]")
     expect(status).to_have_text(re.compile(r"\d+ sections on \d+ pages for “softmax”"))
-    ask(one, "quadratic heatmap einops")  # known words that no section has together
+    ask(one, "quadratic rollout einops")  # known words that no section has together
     expect(status).to_have_text(re.compile("^No section has all of these words. "))
 
 

@@ -2,6 +2,7 @@
 
 /** Terms that readers may use, and the book's own term for the same thing. @type {[RegExp, string][]} */
 export const CALLED_HERE = [
+  [/^(why|do)\b(?!.*interpol).*\bposition(al)? (encoding|embedd?ing)s?\W*$/i, "where was each patch"],
   [/\bposition(al)? (encoding|embedd?ing)s?\b/i, "position"],
   [/\bsinusoid(al|s)?\b/i, "sines and cosines"],
   [/(\b1 ?\/ ?)?(√ ?|\bsqrt ?)\(?d(_?[kh]|im)?\b\)?/i, "√d"],
@@ -19,111 +20,94 @@ export const CALLED_HERE = [
   [/\b(half|mixed) precision\b|\bfp16\b|\bamp\b/i, "autocast"],
   [/\bquanti[sz]ation\b/i, "eight bits"],
   [/\btransfer learning\b/i, "fine-tuning"],
-  [/\bsaliency( maps?)?\b|\bheat ?maps?\b/i, "attention maps"],
-  [/\b(cosine|learning rate) (schedule|decay)\b/i, "warm-up cosine"],
-  [/\bhow many parameters\b|\bparameter count\b|\bnumber of parameters\b/i, "every parameter counted"],
+  [/^.*\b(saliency|heat ?maps?|visuali[sz]\w* .*attention|explain\w* .*predictions?)\b.*$/i, "attention maps"],
+  [/\battention sinks?\b/i, "registers"],
+  [/\b(in|equi)variance to permutations?\b|\bpermutation (in|equi)varian(ce|t)\b/i, "shuffle"],
+  [/^.*\b(how much|enough) (training )?data\b.*$|^how many (training )?images\b.*\bneed.*$/i, "need so many images"],
+  [/\bthroughput\b|\binference (speed|time)\b/i, "speed"],
+  [/\brandom seeds?\b|\breproducib(le|ility)\b/i, "seed"],
+  [/\btrain[ -/]*(val\w* )?test split\b/i, "images in three parts"],
+  [/\bearly stopping\b/i, "overfitting looks"],
+  [/\b(how many|tiny|base) parameters\b|\bparameter count\b|\bnumber of parameters\b/i, "every parameter counted"],
   [/\b(photos?|pictures)\b/i, "photographs"],
   [/\beinsum\b/i, "einops"],
   [/\bmulti[- ]?gpu\b/i, "DDP"],
   [/\b(load|use) (timm|torchvision|hugging ?face)('s)? (weights|models?)\b/i, "load weights"],
-  [/\b(learning rate |lr )?schedulers?\b/i, "warm-up cosine"],
+  [/\b(cosine|learning rate) (schedule|decay)\b|\b(learning rate |lr )?schedulers?\b/i, "warm-up cosine"],
   [/\boverfit\w*\b.*\b(data ?sets?|data|images)\b/i, "overfitting"],
   [/\bexplainability\b|\binterpretability\b/i, "what attention maps do not tell"],
 ];
 
-const SYMPTOMS = "notebooks/side_roads/when_it_does_not_work.html";
+/** Words that are no mistakes although the book has others for them. */
+export const THEIR_WORDS = `apple backprop backpropagation distillation finder heatmap hybrid inference permutation
+  precision quantization saliency sinks sinusoidal throughput visualise visualize`.split(/\s+/);
+
+const SYMPTOMS = "side_roads/when_it_does_not_work";
+const SHAPES = `${SYMPTOMS}#the-shapes-do-not-fit`;
+const TYPES = `${SYMPTOMS}#the-wrong-device-type-or-label`;
+const POSITIONS = `${SYMPTOMS}#size-mismatch-for-pos-embed-the-positions-do-not-fit`;
+const AT_LN_K = `${SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes`;
+const BELOW = `${SYMPTOMS}#validation-accuracy-far-below-training-accuracy`;
 
 /** Sections that answer a question best although others have more of its words. @type {[RegExp, string][]} */
 export const TOLD_AT = [
-  [/\b(nn\.functional|F)\.scaled_dot_product_attention\b/, "notebooks/11_speed.html#by-hand-fused-attention"],
-  [
-    /^(install(ation|ing)?|set ?up|colab|kaggle|binder|download|pdf|licen[cs]es?)$/i,
-    "book/intro.html#take-it-with-you",
-  ],
-  [/^((how to )?cit(e|ing|ation)|bibtex)( (this|the) book)?$/i, "book/intro.html#how-to-cite"],
-  [/^((lecture )?slides?( decks?)?|decks?|powerpoint|pptx?)$/i, "book/teaching.html#plan-a-course"],
-  [/^((final |mid-?term )?exams?|mid-?terms?|test papers?)$/i, "book/assessment.html#the-quiz"],
+  [/\b(nn\.functional|F)\.scaled_dot_product_attention\b/, "11_speed#by-hand-fused-attention"],
+  [/^(install(ation|ing)?|set ?up|colab|kaggle|binder|download|pdf|licen[cs]es?)$/i, "book/intro#take-it-with-you"],
+  [/^((how to )?cit(e|ing|ation)|bibtex)( (this|the) book)?$/i, "book/intro#how-to-cite"],
+  [/^((lecture )?slides?( decks?)?|decks?|powerpoint|pptx?)$/i, "book/teaching#plan-a-course"],
+  [/^((final |mid-?term )?exams?|mid-?terms?|test papers?)$/i, "book/assessment#the-quiz"],
   [
     /^how (long|much time|many hours) (does|do|will|is) .*\b(it|book|course|read|reading)( take| last| need)?$/i,
-    "book/intro.html#the-three-hour-route",
+    "book/intro#the-three-hour-route",
   ],
-  [/^(exercise )?(solutions?|answers)$/i, "book/intro.html#how-a-chapter-goes"],
-  [
-    /^(prerequisites?|requirements|what (do|should) i (need|know))$/i,
-    "notebooks/00_before_you_start.html#a-ten-minute-self-test",
-  ],
-  [/^(demo|interactive|playground|in the browser|transformers\.?js)$/i, "book/lab.html#the-vit-lab"],
-  [
-    /^(@|@ operator|operator @|matmul|matrix (multiplication|product))$/i,
-    "notebooks/00_before_you_start.html#a-linear-layer",
-  ],
-  [
-    /^γ$|\b(gamma|beta)\b.*\b(gamma|beta|layer ?-?norm)\b|\blayer ?-?norm\b.*(gamma|beta|γ|β)/i,
-    "notebooks/06_encoder_block.html#by-hand-layernorm",
-  ],
-  [
-    /\b(missing|unexpected) keys?\b|^KeyError: '(?!heads?\.|fc\.)\w+[._][\w.]+'$/i,
-    "notebooks/10_pretrained_weights.html#what-breaks-strict-false",
-  ],
-  [
-    /\bsize mismatch for (head|heads|fc|classifier)\b|^(head|classifier|fc)\.(weight|bias)$/i,
-    "notebooks/10_pretrained_weights.html#fine-tuning",
-  ],
-  [
-    /\bsize of tensor a \((19[678]|25[678]|26[01]|57[678])\) must match\b/i,
-    `${SYMPTOMS}#size-mismatch-for-pos-embed-the-positions-do-not-fit`,
-  ],
-  [
-    /\bposition(al)? embedd?ings?\b.*\b(shape|size|fit|mismatch)/i,
-    `${SYMPTOMS}#size-mismatch-for-pos-embed-the-positions-do-not-fit`,
-  ],
-  [/\bon the same device\b|\binput type\b.*\b(weight|bias) type\b/i, `${SYMPTOMS}#the-wrong-device-type-or-label`],
-  [/\b(scalar |target d)type (to be )?long\b/i, `${SYMPTOMS}#the-wrong-device-type-or-label`],
-  [/\bdevice-side assert\b|^cuda error$/i, `${SYMPTOMS}#the-wrong-device-type-or-label`],
-  [/\b(target|label)\b.*\bout of (bounds|range)\b/i, `${SYMPTOMS}#the-wrong-device-type-or-label`],
+  [/\bno module named\b|^ModuleNotFoundError\b/i, "book/package/in_use#installing"],
+  [/\b(mps|apple|macbook|cpu|laptop)\b.*\bslow|\bslow\b.*\b(mps|apple|macbook)\b/i, `${SYMPTOMS}#training-is-slow`],
+  [/^mps$|\bapple\b|\bmac(book| gpu)\b/i, "book/package/command_line#train"],
+  [/\b(object )?detection$|^(semantic |image )?segmentation$/i, "book/map_of_papers#other-tasks"],
+  [/^(mae|masked auto-?encoders?)$/i, "side_roads/without_labels#without-labels"],
+  [/^confusion matri(x|ces)$/i, "book/package/in_use#every-image-of-a-data-set"],
+  [/\bsave\b.*\b(model|checkpoint)\b|^torch\.save\b/i, "side_roads/your_own_photographs#ask-it-save-it-load-it"],
+  [/^batch ?size$/i, "side_roads/the_rest_of_the_toolbox#how-large-a-batch"],
+  [/^patch ?sizes?$/i, "02_patch_embedding#one-matrix-for-all-patches"],
+  [/^clip$/i, "side_roads/words_and_pictures#clip-which-caption-belongs-to-this-picture"],
+  [/^(what (is|are) )?(the )?(qkv|q,? k,?( and)? v)( matrix)?$/i, "05_multi_head_attention#one-matrix-for-q-k-and-v"],
+  [/^(optimi[sz]er\.)?zero_grad(\(\))?$|^loss\.backward/, "08_training#eight-lines-that-train-a-vision-transformer"],
+  [/\blearning rate (is )?too (high|large)\b/i, `${SYMPTOMS}#the-loss-explodes-or-is-nan`],
+  [/^(exercises? |chapter )?(solutions?|answers)( (to|of|for|chapter)\b.*)?$/i, "book/intro#how-a-chapter-goes"],
+  [/^(prerequisites?|requirements|what (do|should) i (need|know))$/i, "00_before_you_start#a-ten-minute-self-test"],
+  [/^(demo|interactive|playground|in the browser|transformers\.?js)$/i, "book/lab#the-vit-lab"],
+  [/^(@|@ operator|operator @|matmul|matrix (multiplication|product))$/i, "00_before_you_start#a-linear-layer"],
+  [/^γ$|(gamma|beta).*(gamma|beta|layer.?norm)|layer.?norm.*(gamma|beta|γ|β)/i, "06_encoder_block#by-hand-layernorm"],
+  [/\b(missing|unexpected) key|^KeyError: '(?!head|fc\.)\w+[._]/i, "10_pretrained_weights#what-breaks-strict-false"],
+  [/\bsize mismatch for (heads?|fc|classifier)\b|^(head|classifier|fc)\.\w+$/i, "10_pretrained_weights#fine-tuning"],
+  [/\bsize of tensor a \((19[678]|25[678]|26[01]|57[678])\) must match\b/i, POSITIONS],
+  [/\bposition(al)? embedd?ings?\b.*\b(shape|size|fit|mismatch)/i, POSITIONS],
+  [/\bon the same device\b|\binput type\b.*\b(weight|bias) type\b/i, TYPES],
+  [/\b(scalar |target d)type (to be )?long\b|\bdevice-side assert\b|^cuda error$/i, TYPES],
+  [/\b(target|label)\b.*\bout of (bounds|range)\b/i, TYPES],
   [
     /^(permute|reshape|transpose|view)( ?(vs\.?|versus|or|and))? (permute|reshape|transpose|view)$/i,
-    "notebooks/00_before_you_start.html#the-order-of-the-numbers-in-memory",
+    "00_before_you_start#the-order-of-the-numbers-in-memory",
   ],
-  [/^((gradient|activation) )?checkpointing$/i, "notebooks/11_speed.html#by-hand-activation-checkpointing"],
-  [/^regulari[sz]ation$/i, "notebooks/08_training.html#the-ingredients-one-by-one"],
-  [/^((the )?(original |vit )?papers?|an image is worth\b.*)$/i, "book/map_of_papers.html#a-map-of-papers"],
-  [/^(nn\.)?conv2d\b/i, "notebooks/02_patch_embedding.html#the-same-layer-written-as-a-convolution"],
-  [/^dino([ -]?v?\d)?$/i, "book/map_of_papers.html#without-labels"],
-  [/^(references|bibliography)$/i, "book/references.html#references"],
-  [/\bhave the same dtype\b/i, "notebooks/11_speed.html#by-hand-bfloat16-and-autocast"],
-  [
-    /\bmat1 and mat2\b|\bcannot be multiplied\b|\binvalid for input\b|\bmatrix multiplication error\b/i,
-    `${SYMPTOMS}#the-shapes-do-not-fit`,
-  ],
-  [/\bsize of tensor [ab]\b|\bmust match the( existing)? size\b/i, `${SYMPTOMS}#the-shapes-do-not-fit`],
-  [/\bof batch2 tensor\b|\b(shapes?|dimensions?) (error|mismatch)/i, `${SYMPTOMS}#the-shapes-do-not-fit`],
+  [/^((gradient|activation) )?checkpointing$/i, "11_speed#by-hand-activation-checkpointing"],
+  [/^regulari[sz]ation$/i, "08_training#the-ingredients-one-by-one"],
+  [/^((the )?(original |vit )?papers?|an image is worth\b.*)$/i, "book/map_of_papers#a-map-of-papers"],
+  [/^(nn\.)?conv2d\b/i, "02_patch_embedding#the-same-layer-written-as-a-convolution"],
+  [/^dino([ -]?v?\d)?$/i, "book/map_of_papers#without-labels"],
+  [/^(references|bibliography)$/i, "book/references#references"],
+  [/\bsame dtype\b|\bexpected scalar type\b|\bto the desired output type\b/i, "11_speed#by-hand-bfloat16-and-autocast"],
+  [/\bmat1 and mat2\b|\bcannot be multiplied\b|\binvalid for input\b|\bmatrix multiplication error\b/i, SHAPES],
+  [/\b(batch2|size of) tensor\b|\bmust match the( existing)? size\b|\b(shape|dimension)s? (error|mismatch)/i, SHAPES],
   [/\bto have \d+ channels\b/i, `${SYMPTOMS}#images-with-1-4-or-10-channels`],
-  [
-    /\bexpected scalar type\b|\bcast to the desired output type\b/i,
-    "notebooks/11_speed.html#by-hand-bfloat16-and-autocast",
-  ],
-  [/\b(not|n['’]t) (learn|train|converge)\b/i, `${SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes`],
-  [
-    /\b(val\w*|test) (accuracy|acc)\b.*(\bnot|n['’]t|\bstops?)\b.*\b(improv|increas|ris(e|ing)|chang)\w*/i,
-    `${SYMPTOMS}#validation-accuracy-far-below-training-accuracy`,
-  ],
-  [
-    /\b(loss|accuracy)\b.*(\bnot|n['’]t)\b.*\b(go|get|fall|drop|improv|decreas|increas|ris(e|ing)|chang)\w*/i,
-    `${SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes`,
-  ],
-  [
-    /\baccuracy\b.*(\b(stuck|stays?)\b.*\b10\b|\b10 ?(%|per ?cent)|\bchance\b)/i,
-    `${SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes`,
-  ],
+  [/\b(not|n['’]t) (learn|train|converge)\b/i, AT_LN_K],
+  [/\b(val\w*|test) (accuracy|acc)\b.*(\bnot|n['’]t|\bstops?)\b.*\b(improv|increas|ris(e|ing)|chang)\w*/i, BELOW],
+  [/\b(loss|accuracy)\b.*(\bnot|n['’]t)\b.*\b(go|get|fall|drop|improv|decreas|increas|ris(e|ing)|chang)\w*/i, AT_LN_K],
+  [/\bacc(uracy)?\b.*(\b(stuck|stays?) .*\b10\b|\b10 ?(%|per)|\bchance\b)|\bloss plateaus?\b/i, AT_LN_K],
   [/\bpredict\w* .*\bsame (class|label|digit)\b/i, `${SYMPTOMS}#the-model-predicts-one-class-for-every-image`],
-  [
-    /\bval(idation)? loss\b.*\b(higher|above|larger|greater|ris(es|ing)|increas\w*|goes up|going up)\b/i,
-    `${SYMPTOMS}#validation-accuracy-far-below-training-accuracy`,
-  ],
+  [/\bval(idation)? loss\b.*\b(higher|above|larger|greater|ris(es|ing)|increas\w*|goes up|going up)\b/i, BELOW],
   [/\bhow many (heads|blocks|layers)\b/i, `${SYMPTOMS}#which-patch-size-depth-width-and-heads-for-my-images`],
   [
-    /^(self[- ]?)?attention( mechanism)?$/i,
-    "notebooks/04_scaled_dot_product_attention.html#scaled-dot-product-attention",
+    /^(how (is|does) )?(self[- ]?)?attention( mechanism| computed| calculated| works?)?$/i,
+    "04_scaled_dot_product_attention#scaled-dot-product-attention",
   ],
 ];

@@ -1,5 +1,5 @@
 // Finds sections of the book. MiniSearch weighs single words; this adds the order of the book and readers' words.
-import { CALLED_HERE, TOLD_AT } from "./aliases.js";
+import { CALLED_HERE, THEIR_WORDS, TOLD_AT } from "./aliases.js";
 import { LONGEST, marked } from "./excerpts.js";
 import { WEIGHTS, opened, sectionsOf } from "./index.js";
 import { mistakes } from "./spelling.js";
@@ -27,6 +27,7 @@ const ENOUGH = 5; // if fewer sections have every word, sections that lack one w
 const UNLIKE = 0.4; // of a word's letters: with more mistakes it is another word
 const SHORT = 4; // letters of a word in which a mistake is mended only where that is likely
 const LONG = 8; // letters of a word that may have two mistakes
+const EVEN = 0.5; // below 1: a section with something of every word is before one with much of a single word
 const FULL_TITLE = 4; // words: a question of so many may be the title of an exercise or of a paper
 
 /** @param {string} text */
@@ -35,8 +36,13 @@ const listOf = (text) => wordsIn(text).map(({ word }) => word);
 const telling = (text) => listOf(text).filter((word) => !SAYS_LITTLE.has(word.toLowerCase()));
 /** @param {string} text */
 const stems = (text) => ` ${listOf(text).map((word) => formsOf(word).stem).join(" ")} `;
+/** Returns whether some words are those of a text, as "cross entropy" is "cross-entropy". @param {string[]} phrases */
+const isOneOf = (phrases, /** @type {string} */ text) =>
+  phrases.some((phrase) => phrase === text || (/\S \S/.test(phrase) && phrase.replace(/ /g, "") === text.trim()));
 /** @param {string} word */
 const isTelling = (word) => word.length > 3 && !SAYS_LITTLE.has(word);
+/** Returns where a section is, as the table of answers says it. @param {Section} section */
+const placeOf = ({ page, anchor }) => `${page.address.replace(/^notebooks\/|\.html$/g, "")}#${anchor}`;
 /** @param {string} title */
 const withoutBrackets = (title) => title.replace(/ ?\(.*?\)/g, "");
 
@@ -84,6 +90,7 @@ export class Finder {
     this.terms = this.sections.filter((one) => one.explained_at !== null);
     const occurrences = index.terms.map((_, row) => index.fields.reduce((sum, { counts }) => sum + counts[row], 0));
     this.vocabulary = new Map(index.terms.map((term, row) => [term, occurrences[row]]));
+    for (const word of THEIR_WORDS) this.vocabulary.set(word, Infinity);
     this.index = opened(index);
     /** @type {{ term: string, parts: string[] }[]} */
     this.offered = [];
@@ -147,20 +154,24 @@ export class Finder {
    */
   spelt(question) {
     let mended = this.joined(question);
+    const isIn = (/** @type {string} */ term) => (/** @type {Section} */ one) =>
+      new RegExp(`\\b${term}\\b`, "i").test(JSON.stringify(one)); // as a word: the vocabulary has stems as well
     for (const { word } of wordsIn(mended)) {
       const { whole, stem, parts } = formsOf(word);
       if (parts.length || !/^[a-z]{4,}$/.test(whole)) continue;
-      if (this.vocabulary.has(stem) || this.halves(whole).length) continue;
+      if (this.vocabulary.has(whole) || this.halves(whole).length) continue;
       const named = this.inTitles();
-      const terms = [...this.vocabulary].map(([term, times]) => ({ term, times }));
-      if (terms.some(({ term }) => term.startsWith(whole))) continue; // half a word
-      const like = terms.flatMap(({ term, times }) => {
-        const isLikely = term[0] === whole[0] && named.has(formsOf(term).stem);
+      const isStem = this.vocabulary.has(stem);
+      const terms = [...this.vocabulary].filter(([, times]) => times === Infinity || !isStem);
+      if (!isStem && terms.some(([term]) => term.startsWith(whole))) continue; // half a word
+      const like = terms.flatMap(([term, times]) => {
+        const isLikely = term[0] === whole[0] && (times === Infinity || named.has(formsOf(term).stem));
         const most = isLikely && whole.length >= LONG ? 2 : isLikely || whole.length > SHORT ? 1 : 0;
         const off = Math.abs(term.length - whole.length) > most ? Infinity : mistakes(whole, term);
         return off > most ? [] : { term, times, off };
       });
-      const [best] = like.sort((one, other) => one.off - other.off || other.times - one.times);
+      like.sort((one, other) => one.off - other.off || other.times - one.times);
+      const best = like.find(({ term, times }) => times === Infinity || this.sections.some(isIn(term)));
       if (best) mended = mended.replace(word, best.term);
     }
     return mended;
@@ -209,7 +220,7 @@ export class Finder {
     }
     found.sort((one, other) => other.score - one.score);
     const [, address] = TOLD_AT.find(([one]) => one.test(text.trim()) || one.test(question.trim())) ?? [];
-    const section = this.sections.find(({ page, anchor }) => `${page.address}#${anchor}` === address);
+    const section = this.sections.find((one) => placeOf(one) === address);
     const titled = stems(question.replace(LEADS_IN, ""));
     // A title that is asked for word for word comes first, unless it is a term too: then the term's own section does.
     const isTerm = this.terms.some(({ title }) => stems(withoutBrackets(title)) === titled);
@@ -228,7 +239,7 @@ export class Finder {
   definitions(text) {
     const question = this.spelt(text);
     const asked = [stems(question), stems(calledHere(question))];
-    return this.terms.filter(({ title, prose }) => prose.length && asked.includes(stems(withoutBrackets(title))));
+    return this.terms.filter(({ title, prose }) => prose.length && isOneOf(asked, stems(withoutBrackets(title))));
   }
 
   /** Returns whether a section is no exercise, definition or reference. @param {Section} section */
@@ -291,7 +302,7 @@ export class Finder {
       const section = this.sections[id];
       const matches = having.flatMap((one) => one.get(id) ?? []);
       if (matches.every(({ fields }) => fields.size === 1 && fields.has("page"))) continue;
-      const sum = matches.reduce((total, one) => total + one.score, 0);
+      const sum = matches.reduce((total, one) => total + one.score ** EVEN, 0) ** (1 / EVEN);
       const score = sum * section.page.weight * this.rank(section) * this.closeness(section, phrases);
       found.push({ section, terms: matches.map((one) => one.terms), missing: words.length - matches.length, score });
     }
@@ -326,9 +337,9 @@ export class Finder {
     const { title, names, introduced, prose } = this.stemsOf(section);
     const isTop = section.title === section.page.title;
     let gain = phrases.some((phrase) => prose.includes(phrase)) ? 1.5 : 1;
-    if (phrases.some((phrase) => introduced.includes(phrase))) gain = 3;
+    if ([...introduced, ...names.map((one) => one.replace(/_/g, ""))].some((one) => isOneOf(phrases, one))) gain = 3;
     if (phrases.some((phrase) => names.includes(phrase))) gain = 8;
-    if (phrases.includes(title)) return Math.max(gain, isTop ? 6 : 4);
+    if (isOneOf(phrases, title)) return Math.max(gain, isTop ? 6 : 4);
     if (phrases.some((phrase) => title.includes(phrase))) return Math.max(gain, isTop ? 4 : 2.5);
     return gain;
   }
@@ -342,7 +353,7 @@ export class Finder {
     const first = [];
     const next = [];
     for (const term of this.terms) {
-      if (!phrases.includes(stems(withoutBrackets(term.title)))) continue;
+      if (!isOneOf(phrases, stems(withoutBrackets(term.title)))) continue;
       const place = this.sections[term.explained_at ?? term.id];
       const tops = this.sections.filter(({ title, page }) => title === page.title && page.weight > 0.7);
       const title = (/** @type {Section} */ top) => stems(telling(top.title.replace(LEADS_IN, "")).join(" "));
@@ -362,8 +373,9 @@ export class Finder {
    */
   keepOrder(found) {
     const best = new Map();
+    const least = Math.min(...found.map(({ missing }) => missing));
     for (const { section, score, missing } of found)
-      if (!missing) best.set(section.page, Math.max(score, best.get(section.page) ?? 0));
+      if (missing === least) best.set(section.page, Math.max(score, best.get(section.page) ?? 0));
     for (const one of found) {
       const before = one.section.page.after.map((page) => best.get(this.pages[page]) ?? 0);
       const limit = Math.max(0, ...before);

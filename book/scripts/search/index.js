@@ -29,7 +29,7 @@ import { formsOf, wordsIn } from "./words.js";
 /** @typedef {(Content | Named) & { index: PackedIndex }} Indexed */
 
 export const NAMES = ["title", "names", "introduced", "page"];
-export const WEIGHTS = { title: 8, names: 4, introduced: 3, page: 2, prose: 1, pictures: 0.5, code: 0.3 };
+export const WEIGHTS = { title: 6, names: 4, introduced: 3, page: 2, prose: 1, pictures: 0.5, code: 0.3 };
 
 /**
  * @param {Section} section

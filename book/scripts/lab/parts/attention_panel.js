@@ -263,7 +263,8 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
   const tools = makeToolbar(source, board, html`<div class="vl-row">${shownToo}</div>`);
   const bets = whole
     ? challengeCard({
-      show: showState, bets: digitBets(measured), first: firstState, state,
+      show: (wanted, options) => showState(wanted, options).finally(() => announcer.say("")), // the bet speaks
+      bets: digitBets(measured), first: firstState, state,
       imageOf: ({ digit, example, drawn, top, left, ground, piece, scraps }) =>
         ({ digit, example, drawn, top, left, ground, piece, scraps }),
     })

@@ -24,7 +24,7 @@ const MOST = 5; // tokens with a row of their own; the others share one
 const PATCH = 24; // side of a patch's picture
 const COLUMNS = [["k", "key k"], ["q", "q · k"], ["d", "÷ √d"], ["softmax", "softmax"], ["v", "value v"]];
 /** @type {Record<string, string>} */
-const PARTS = { q: "query", k: "key", d: "root of the head’s width", softmax: "softmax", v: "value" };
+const PARTS = { q: "query", k: "key", d: "root of the head’s width", softmax: "weights", v: "value" };
 
 /**
  * Returns the numbers of one head: the tokens in falling order of weight, and the weighted sum of their values.
@@ -60,7 +60,7 @@ export function insidePanel() {
   const table = el("table", { class: "vl-inside-table" });
   /** @type {(part: string, text: string) => HTMLButtonElement} */
   const term = (part, text) =>
-    el("button", { type: "button", "data-part": part, "aria-label": `${PARTS[part]}: shows its column` }, text);
+    el("button", { type: "button", "data-part": part, "aria-label": `${text}, ${PARTS[part]}: its column` }, text);
   const [softmax, q, k, root, v] = [["softmax"], ["q"], ["k", "kᵀ"], ["d", "√d"], ["v"]].map(
     ([part, text = part]) => term(part, text),
   );
