@@ -92,9 +92,9 @@ function goToLine(where = location.hash, moves = true) {
   if (!hash) return;
   wanted = where;
   if (document.readyState === "complete") history.replaceState(history.state, "", hash); // not before: it goes there
-  const block = sectionAt(hash)?.children[Math.floor(Number(at))] ?? sectionAt(hash) ?? document.body;
-  const { top, height } = block.getBoundingClientRect();
-  if (moves) scrollBy({ top: top + (Number(at) % 1) * height - LINE, behavior: "instant" });
+  const block = sectionAt(hash)?.children[Math.floor(Number(at))];
+  const { top, height } = (block ?? sectionAt(hash) ?? document.body).getBoundingClientRect();
+  if (moves) scrollBy({ top: top + (block ? Number(at) % 1 : 0) * height - LINE, behavior: "instant" });
   put = scrollY;
 }
 
