@@ -122,10 +122,11 @@ def line(app: Sphinx, page: str) -> str:
     chapters = sorted(number for number in found if number is not None)
     at = chapters.index(chapter_of(page) or 0)
     which = "last" if at + 1 == len(chapters) else ORDINALS[at]
+    said = f"Chapter {chapter_of(page)}, the {which} of {len(chapters)}"
     return (
-        f'<details class="chapter-line"><summary>Chapter {chapter_of(page)}, the {which}'
-        f' of {len(chapters)} {small_model(chapter_of(page))} <span class="to-map">'
-        f"Map of the model</span></summary>\n{drawing(app, page)}\n</details>"
+        f'<details class="chapter-line"><summary>{said} '
+        f'{small_model(chapter_of(page))} <span class="to-map">Map of the model</span>'
+        f"</summary>\n{drawing(app, page)}\n</details>"
     )
 
 

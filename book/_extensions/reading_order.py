@@ -89,7 +89,7 @@ def minutes_of_page(page: str) -> int | None:
 
 
 def question_of(app: Sphinx, page: str) -> str:
-    """Return the question that a page answers, as HTML: a side road's the first page's."""
+    """Return a page's question as HTML; the first page has those of side roads."""
     told = app.env.metadata[app.config.root_doc].get("side-roads", {})
     name = page.removeprefix(SIDE_ROADS)
     return html_of(told.get(name) or app.env.metadata[page].get("question", ""))
@@ -109,8 +109,9 @@ def with_cards(app: Sphinx, page: str, body: str) -> str:
         title = html_of(app.env.titles[other].astext())
         said = f"<b>{title}</b><br>{question_of(app, other)}<br>"
         said = escaped(f"{said}<i>{minutes_of_page(other)} minutes</i>")
-        how = 'data-bs-toggle="tooltip" data-bs-html="true" data-bs-custom-class="about"'
-        return f'<a {how} data-bs-title="{said}"{link[0].removeprefix("<a")}'
+        how = 'data-bs-toggle="tooltip" data-bs-html="true"'
+        shown = f'data-bs-custom-class="about" data-bs-title="{said}"'
+        return f"<a {how} {shown}{link[0].removeprefix('<a')}"
 
     return LINK.sub(card, body)
 

@@ -87,14 +87,14 @@ function remember() {
 let [wanted, put] = ["", 0];
 
 /** Goes to the line that "#section:5.4" names. A page that has lost the block shows the section. */
-function goToLine(where = location.hash) {
+function goToLine(where = location.hash, moves = true) {
   const [, hash, at] = /^(#.+):([\d.]+)$/.exec(where) ?? [];
   if (!hash) return;
   wanted = where;
-  history.replaceState(history.state, "", hash);
-  const block = sectionAt(hash)?.children[Math.floor(Number(at))] ?? sectionAt(hash) ?? document.body;
-  const { top, height } = block.getBoundingClientRect();
-  scrollBy({ top: top + (Number(at) % 1) * height - LINE, behavior: "instant" });
+  if (document.readyState === "complete") history.replaceState(history.state, "", hash); // not before: it goes there
+  const block = sectionAt(hash)?.children[Math.floor(Number(at))];
+  const { top, height } = (block ?? sectionAt(hash) ?? document.body).getBoundingClientRect();
+  if (moves) scrollBy({ top: top + (block ? Number(at) % 1 : 0) * height - LINE, behavior: "instant" });
   put = scrollY;
 }
 
@@ -114,8 +114,7 @@ function goOn() {
   for (const old of document.querySelectorAll(".go-on")) old.remove();
   const { page, hash, title, section } = kept(PLACE, /** @type {Place} */ ({ page: "" }));
   const isHere = page === here;
-  const header = side?.querySelector(".book-header");
-  const far = howFar();
+  const [header, far] = [side?.querySelector(".book-header"), howFar()];
   if (far) header?.append(el("p", { class: "go-on how-far" }, far)); // inside a landmark
   if (!ON_THE_WAY.test(page) || (isHere && (!section || location.hash))) return;
   const up = document.querySelector(".page-up");
@@ -181,13 +180,15 @@ document.body.removeAttribute("data-bs-spy"); // Bootstrap's marks nothing while
 for (const event of ["scroll", "load"]) addEventListener(event, follow, { passive: true });
 addEventListener("DOMContentLoaded", showOwnEntry);
 addEventListener("hashchange", () => goToLine());
-addEventListener("load", () => { if (scrollY === put) goToLine(wanted); }); // pictures above it have come
+addEventListener("load", () => goToLine(wanted, scrollY === put)); // pictures above it have come
 document.querySelector(".primary-toggle")?.addEventListener("click", () => setTimeout(() => {
   const isChecked = document.querySelector("#pst-primary-sidebar-checkbox:checked") !== null;
   if (innerWidth > 991 && here !== "book/lab") keep(FOLDED, isChecked); // the lab's is always folded at first
   else if (isChecked) own.at(-1)?.focus({ preventScroll: true }); // the theme's script takes 100 ms to focus the logo
   showOwnEntry();
 }, 110));
+const drawer = document.getElementById("pst-secondary-sidebar-checkbox") ?? {}; // closes when it has led somewhere
+for (const entry of entries) entry.addEventListener("click", () => Object.assign(drawer, { checked: false }));
 let timer = 0;
 if (ON_THE_WAY.test(here)) addEventListener("scroll", () => {
   clearTimeout(timer);

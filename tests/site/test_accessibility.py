@@ -119,6 +119,34 @@ def test_a_label_goes_with_escape_and_stays_under_the_pointer(visits, site):
     label.wait_for(state="detached")
 
 
+def test_a_links_card_goes_with_escape_and_comes_with_the_focus(visits, site):
+    tab = visits(color_scheme="light").tab
+    tab.goto(f"{site}notebooks/07_vision_transformer.html", wait_until="networkidle")
+    link, card = tab.locator("article a[data-bs-title]").first, tab.locator(".about")
+    link.focus()
+    card.wait_for()
+    assert link.get_attribute("aria-describedby") == card.get_attribute("id")
+    assert "minutes" in card.inner_text() and "?" in card.inner_text()
+    axe.prepare(tab)
+    assert axe.find(tab, WIDE, "light") == []
+    tab.keyboard.press("Escape")
+    card.wait_for(state="detached")
+    link.blur()
+    link.hover()
+    card.wait_for()
+    box = card.bounding_box()
+    assert box["x"] >= 0 and box["width"] <= 360
+
+
+def test_a_finger_gets_no_card(visits, site):
+    tab = visits(has_touch=True, is_mobile=True).tab
+    resize(tab, PHONE)
+    tab.goto(f"{site}notebooks/07_vision_transformer.html", wait_until="networkidle")
+    tab.locator("article a[data-bs-title]").first.focus()
+    rest(tab, 800)
+    assert tab.locator(".about").count() == 0
+
+
 def test_a_finger_gets_no_label(visits, site):
     """It could not leave the button to hide it, and the label would cover a dialog."""
     tab = visits(has_touch=True, is_mobile=True).tab

@@ -230,12 +230,52 @@ def test_a_line_says_which_chapter_it_is_and_opens_the_map(open_page, width):
     tab = open_page(CHAPTERS[4])
     resize(tab, {"width": width, "height": 900})
     line = tab.locator(".chapter-line > summary")
-    assert line.inner_text() == f"Chapter 4 of {len(CHAPTERS) - 1} · map of the model"
+    said = f"Chapter 4, the fifth of {len(CHAPTERS)}"
+    assert line.inner_text().startswith(said)
+    assert "Map of the model" in line.text_content()
+    parts = line.locator(".small-model")
+    assert parts.is_visible() == (width > 380)
+    assert parts.locator(".lit").text_content() == "4"
     assert tab.locator(".chapter-line").bounding_box()["height"] <= 30
     assert not tab.locator(".model-map").is_visible()
     line.focus()
     tab.keyboard.press("Enter")
     check_that_the_map_is_legible(tab, width)
+
+
+@every_chapter
+def test_a_chapter_says_which_it_is_and_where_in_the_model(chapter):
+    line = page_soup(chapter).select_one(".chapter-line > summary")
+    number = int(chapter.split("/")[1][:2])
+    last = number + 1 == len(CHAPTERS)
+    said = r"last" if last else r"\w+(st|nd|rd|th)"
+    text = " ".join(line.get_text().split())
+    assert re.match(rf"Chapter {number}, the {said} of {len(CHAPTERS)} ", text), text
+    [lit] = line.select(".small-model .lit")
+    assert lit.find(string=True).strip() == str(number)
+    assert line.select_one(".small-model")["aria-hidden"] == "true"
+
+
+def test_the_first_pages_map_is_wide(open_page):
+    for width in (1280, 1200):
+        tab = open_page("book/intro", {"width": width, "height": 720})
+        cover = tab.locator("figure.cover img").bounding_box()
+        drawing = tab.locator("svg.model-map").bounding_box()
+        assert drawing["width"] > 0.7 * cover["width"]
+        assert drawing["x"] + drawing["width"] <= cover["x"] + cover["width"] + 1
+
+
+def test_every_button_above_a_page_has_its_word(open_page):
+    tab = open_page(CHAPTERS[4], {"width": 1280, "height": 720})
+    words = tab.evaluate(
+        """() => [...document.querySelectorAll('.bd-header-article .btn')]
+            .filter(one => one.checkVisibility() && one.offsetWidth)
+            .map(one => [getComputedStyle(one, '::after').content.split('"')[1]
+                ?? one.innerText.trim(), one.offsetHeight])"""
+    )
+    said = "Chapters Code Run GitHub Download Full screen Colours"
+    assert " ".join(word for word, _ in words) == said
+    assert max(height for _, height in words) < 40, "in one line"
 
 
 def test_the_map_with_a_lit_part_reads_in_both_themes(open_page):

@@ -257,6 +257,35 @@ def test_a_page_ends_with_the_other_ways_on(page):
     assert [target_of(page, link) for link in links] == BESIDE_THE_PATH[page]
 
 
+@every_page
+def test_a_side_road_at_a_pages_end_has_its_question_and_minutes(page):
+    """Those that the first page tells, from which they come."""
+    told = {}
+    for road in page_soup("book/intro").select("ul.side-roads > li"):
+        minutes = road.select_one(".minutes").get_text().split(", ")[-1]
+        told[target_of("book/intro", road.a)] = minutes, road.p.get_text()
+    for way in page_soup(page).select(".prev-next-footer .ways-on > li"):
+        other = target_of(page, way.a)
+        if other.startswith("notebooks/side_roads/"):
+            minutes, question = told[other]
+            assert way.select_one(".minutes").get_text() == f"Side road, {minutes}"
+            assert way.select_one(".question").get_text() == question
+
+
+def test_links_to_chapters_and_side_roads_tell_what_they_lead_to():
+    for page in SOURCES:
+        links = page_soup(page).select("article a[data-bs-title]")
+        if re.match(r"notebooks/\d\d_(?!00|12)", page):
+            assert links, page
+        for link in links:
+            other = target_of(page, link)
+            about = BeautifulSoup(link["data-bs-title"], "html.parser")
+            title = page_soup(other).find("article").h1.find(string=True)
+            assert other != page and about.b.get_text() == title
+            assert re.fullmatch(r"\d+ minutes", about.i.get_text())
+            assert about.get_text().count("?") >= 1, (page, other)
+
+
 OF_NO_CHAPTER = "notebooks/side_roads/when_it_does_not_work"
 
 

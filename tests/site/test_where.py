@@ -3,6 +3,8 @@
 Needs _build/html from `make book`; skipped where there is no browser.
 """
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -169,17 +171,162 @@ def test_a_reader_goes_on_where_he_stopped(visit):
     words = "4. Scaled dot-product attention, One query with a pencil"
     assert link.inner_text() == words
     assert "Kept in this browser alone." in tab.locator("article .go-on").inner_text()
+    assert f"#{anchor}:" in link.get_attribute("href"), "and the line in it"
     link.click()
     tab.wait_for_url(f"{visit.site}{CHAPTER}.html#{anchor}")
     assert tab.locator(".go-on").count() == 0, "he is there"
     tab.goto(f"{visit.site}notebooks/side_roads/masks.html", wait_until="networkidle")
     up = tab.locator("a.page-up").get_attribute("href")
-    assert up.endswith(f"{CHAPTER}.html#{anchor}"), "where the side road was taken"
+    taken = f"{CHAPTER}.html#{anchor}:"
+    assert taken in up, "where the side road was taken"
     tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
     link = tab.locator(".bd-sidebar-primary .go-on a")
     assert link.inner_text() == "One query with a pencil"
     tab.goto(f"{visit.site}book/notation.html")
     assert tab.locator(".bd-sidebar-primary .go-on a").inner_text() == words
+
+
+# The words at the line below the head: what a reader has just begun to read.
+AT_THE_LINE = """() => {
+    const { left } = document.querySelector("article h1").getBoundingClientRect();
+    const spot = document.caretRangeFromPoint(left + 20, 180);
+    const words = spot.startContainer.parentElement.closest("p, li");
+    return words?.textContent.slice(0, 60);
+}"""
+
+
+def stop_at_words(tab):
+    """Bring the long paragraph of a section to the line, far below its heading."""
+    tab.evaluate(
+        """() => {
+            const words = [...document.querySelectorAll(
+                "#a-longer-key-can-get-more-attention > p")].at(-1);
+            scrollBy(0, words.getBoundingClientRect().top - 170);
+        }"""
+    )
+    kept = "localStorage['vit-steps: place']?.includes('more-attention:')"
+    tab.wait_for_function(kept)
+    return tab.evaluate(AT_THE_LINE)
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 390])
+def test_the_way_back_leads_to_the_line_in_any_window(visit, width):
+    """A section can be twenty screens long. The line is not left in the address."""
+    tab = visit.tab
+    tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    words = stop_at_words(tab)
+    assert len(words) > 20
+    tab.goto(f"{visit.site}book/intro.html")
+    resize(tab, {"width": width, "height": 800})
+    tab.locator("article .go-on a").click()
+    tab.wait_for_url(f"{visit.site}{CHAPTER}.html#a-longer-key-can-get-more-attention")
+    tab.wait_for_load_state("networkidle")
+    assert tab.evaluate(AT_THE_LINE) == words
+
+
+def test_a_place_that_the_page_has_lost_is_its_section(visit):
+    tab = visit.tab
+    tab.goto(f"{visit.site}{CHAPTER}.html#the-module:400.5", wait_until="networkidle")
+    top = "document.getElementById('the-module').getBoundingClientRect().top"
+    assert 0 <= tab.evaluate(top) <= 200
+
+
+def test_a_side_bar_that_was_folded_stays_so(visit):
+    """Without a jump: it is not there when the next page is drawn."""
+    tab = visit.tab
+    side = tab.locator(".bd-sidebar-primary")
+    tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    for folded in (True, False):
+        tab.locator(".primary-toggle").click()
+        tab.wait_for_function(
+            f"localStorage['vit-steps: folded'] === '{str(folded).lower()}'"
+        )
+        tab.goto(f"{visit.site}{OTHER}.html")
+        assert (side.bounding_box()["x"] < 0) == folded, "at once"
+    tab.locator(".primary-toggle").click()
+    tab.wait_for_function("localStorage['vit-steps: folded'] === 'true'")
+    tab.goto(f"{visit.site}book/lab.html")
+    assert not side.is_visible(), "there the same box opens it"
+    resize(tab, PHONE)
+    tab.goto(f"{visit.site}{OTHER}.html", wait_until="networkidle")
+    assert not tab.locator("#pst-primary-sidebar-checkbox").is_checked()
+
+
+FAMILY = """() => [...document.querySelectorAll(
+    ".bd-sidebar-primary .bd-links li.current a.internal")]
+    .map(link => link.getBoundingClientRect()).map(box => [box.top, box.bottom])"""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "notebooks/06_encoder_block",
+        "notebooks/10_pretrained_weights",
+        "notebooks/side_roads/your_own_photographs",
+        "notebooks/15_a_vit_of_2026",
+    ],
+)
+def test_the_side_bar_shows_all_that_is_below_the_chapter(visits, site, page):
+    tab = visits().tab
+    resize(tab, DESK)
+    tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    boxes = tab.evaluate(FAMILY)
+    assert len(boxes) >= 3
+    assert min(top for top, _ in boxes) >= 60
+    assert max(bottom for _, bottom in boxes) <= 0.9 * DESK["height"]
+    assert tab.evaluate("scrollY") == 0
+
+
+def test_on_a_phone_the_drawer_opens_at_the_chapter(visits, site):
+    tab = visits().tab
+    resize(tab, PHONE)
+    tab.goto(f"{site}notebooks/15_a_vit_of_2026.html", wait_until="networkidle")
+    tab.locator(".primary-toggle").click()
+    entry = tab.locator(".bd-sidebar-primary a.current")
+    expect(entry).to_be_in_viewport()
+    expect(entry).to_be_focused()
+
+
+def test_it_says_how_much_is_read_and_left(visit):
+    tab = visit.tab
+    far = tab.locator(".bd-sidebar-primary .how-far")
+    tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    assert far.count() == 0, "not before the first chapter"
+    tab.get_by_label("I have read this chapter").check()
+    minutes = [int(link.get_attribute("data-minutes")) for link in chapters_of(tab)]
+    assert len(minutes) == 16 and min(minutes) >= 30
+    hours = round((sum(minutes) - minutes[4]) / 60)
+    words = f"1 of 16 chapters read, about {hours} hours left"
+    expect(far).to_have_text(words)
+    to_section(tab, "one-query-with-a-pencil")
+    tab.goto(f"{visit.site}book/intro.html", wait_until="networkidle")
+    expect(far).to_have_text(words)
+    expect(tab.locator("article .go-on")).to_contain_text(f"{words}. Kept in this")
+    pages = [link.get_attribute("href").split("/")[-1] for link in chapters_of(tab)]
+    all_read = [f"notebooks/{page.removesuffix('.html')}" for page in pages]
+    tab.evaluate(
+        "all => { localStorage['vit-steps: read'] = JSON.stringify(all) }", all_read
+    )
+    tab.reload()
+    expect(far).to_have_text("16 of 16 chapters read")
+
+
+def chapters_of(tab):
+    links = tab.locator(".bd-sidebar-primary a[data-minutes]").all()
+    return [one for one in links if re.match(r"\d+\. ", one.inner_text())]
+
+
+def test_the_contents_say_how_long_the_rest_of_the_page_takes(visits, site):
+    tab = visits().tab
+    resize(tab, DESK)
+    tab.goto(f"{site}{CHAPTER}.html", wait_until="networkidle")
+    left = tab.locator(".onthispage .time-left")
+    whole = tab.locator(".bd-sidebar-primary a.current").get_attribute("data-minutes")
+    expect(left).to_have_text(f" · {whole} min left")
+    tab.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+    expect(left).to_have_text(re.compile(r" · (20|25|30) min left"))
+    tab.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    expect(left).to_have_text("")
 
 
 def test_a_chapter_that_was_read_is_marked(visit):
