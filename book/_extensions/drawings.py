@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from book._extensions.pictures import sizes_for_styles
+from book._extensions.pictures import is_narrow, sizes_for_styles
 
 SVG = "{http://www.w3.org/2000/svg}"
 CLASS = "vit-drawing"  # book/drawings/kit.py gives it to what it draws
@@ -38,6 +38,8 @@ def inlined(file: Path, alt: str) -> str | None:
         svg.set("data-title", own[0])  # its name while it moves
     else:
         svg.set("style", sizes)
+        if is_narrow(float(svg.get("width", "")), width / height):
+            svg.set("class", f"{svg.get('class')} narrow")
     ElementTree.register_namespace("", SVG.strip("{}"))
     html = ElementTree.tostring(svg, encoding="unicode")
     if moving:

@@ -227,6 +227,18 @@ def test_the_code_of_a_figure_is_below_it(path):
         assert figure.find_parent(class_="cell").find("details")
 
 
+def test_neighbours_without_an_output_share_one_bar():
+    bar = "div.cell:has(> details.hide:only-child p.collapsed:-soup-contains('Code, '))"
+    for path in [*CHAPTERS, *SIDE_ROADS]:
+        folder = "notebooks/side_roads" if path in SIDE_ROADS else "notebooks"
+        page = page_soup(f"{folder}/{path.stem}")
+        assert not page.select(f"{bar} + {bar}"), path.stem
+    code = page_soup("notebooks/03_class_token_and_position").find(
+        "p", string="Code, 42 lines"
+    )
+    assert len(code.find_parent("details").select("div.cell_input")) == 2
+
+
 CHAPTER = "notebooks/07_vision_transformer"
 
 

@@ -13,6 +13,7 @@ from pygments import highlight
 from pygments.lexers import PythonLexer
 
 from book._extensions.code_lines import LineFormatter
+from book._extensions.pictures import is_narrow
 from tests.conftest import CHAPTERS as CELLS_OF
 from tests.conftest import ROOT, code_cells
 from tests.site.test_folding import text_of
@@ -153,7 +154,7 @@ EDGES = """() => {
         .filter(part => part.checkVisibility() && part.getClientRects().length)
         .map(part => Math.round(part.getBoundingClientRect().right - left));
     return [
-        seen('article section > p', 'article figcaption'),
+        seen('article section > p', 'article figure:not(:has(.narrow)) > figcaption'),
         seen('div.cell:not(.tag_across-the-page) figure :is(img, svg.vit-drawing)'),
         seen('article div.cell_input', 'article table',
             '.code-below:has(figcaption) > details > summary'),
@@ -190,6 +191,8 @@ WIDTHS_OF_FIGURES = """() => [...document.querySelectorAll(
     'article div.cell figure :is(img, svg.vit-drawing)')]
     .filter(figure => figure.getClientRects().length && !figure.closest('.moving'))
     .map(figure => [figure.matches('img') ? 1.167 : 1.28,
+        figure.matches('.narrow') ? 520
+            : figure.closest('.tag_across-the-page') ? 784 : 592,
         figure.getBoundingClientRect().width,
         ...['--own', '--ratio'].map(name =>
             +getComputedStyle(figure).getPropertyValue(name))])"""
@@ -197,30 +200,39 @@ WIDTHS_OF_FIGURES = """() => [...document.querySelectorAll(
 
 def test_figures_use_the_room_of_a_large_screen(desk):
     resize(desk, LARGE)
-    for larger, width, own, ratio in desk.evaluate(WIDTHS_OF_FIGURES):
+    for larger, most, width, own, ratio in desk.evaluate(WIDTHS_OF_FIGURES):
         if ratio < 0.95:
-            assert own - 1 <= width <= 593
+            assert min(own, most) - 1 <= width <= most + 1
         else:
-            assert width == pytest.approx(min(larger * own, 592), abs=1)
+            assert width == pytest.approx(min(larger * own, most), abs=1)
 
 
-BELOW = """() => [...document.querySelectorAll('article figure:has(figcaption)')]
+CAPTIONS = """() => [...document.querySelectorAll('article figure:has(figcaption)')]
     .filter(figure => figure.checkVisibility())
     .map(figure => {
         const [picture, caption] = ['img, svg, .moving', 'figcaption'].map(part =>
             [...figure.querySelectorAll(part)].find(one => one.checkVisibility())
                 .getBoundingClientRect());
-        return [caption.top - picture.bottom, caption.left - picture.left];
+        return [!!figure.querySelector('.narrow'), caption.top - picture.bottom,
+            caption.left - picture.left, caption.top - picture.top,
+            caption.left - picture.right, caption.width];
     })"""
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_every_caption_is_below_its_figure(desk, size):
+@pytest.mark.parametrize("size", [WIDE, LOW, PHONE], ids=["wide", "low", "phone"])
+def test_a_caption_is_below_its_figure_or_beside_a_narrow_one(desk, size):
     resize(desk, size)
-    found = desk.evaluate(BELOW)
+    found = desk.evaluate(CAPTIONS)
     assert len(found) > 2
-    for below, aside in found:
-        assert below >= 0 and abs(aside) <= 4
+    for narrow, below, aside, lower, apart, width in found:
+        if narrow and size != PHONE:
+            assert abs(lower) <= 8 and 16 <= apart <= 32 and width >= 230
+        else:
+            assert below >= 0 and abs(aside) <= 4
+
+
+def test_narrow_is_what_is_higher_than_wide_or_small():
+    assert is_narrow(504, 0.9) and is_narrow(375, 1) and not is_narrow(504, 1.1)
 
 
 MARKS = """() => [...document.querySelectorAll('.code-below')]
@@ -298,7 +310,42 @@ def test_what_a_chapter_promises_is_said_once_and_before_it_begins(chapter):
     assert promise.find_previous("figure")
 
 
+BROKEN_CODE = """() => [...document.querySelectorAll('article code.short')]
+    .filter(code => code.checkVisibility() && !code.closest('td, th, h1, h2, h3, dt'))
+    .filter(code => new Set([...code.getClientRects()].map(box => box.top)).size > 1)
+    .map(code => code.textContent)"""
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE, NARROWEST])
+def test_short_code_in_a_sentence_is_not_broken(opened, size):
+    for chapter in (CHAPTERS[2], CHAPTERS[4], CHAPTERS[7], CHAPTERS[10]):
+        tab = opened(chapter, size)
+        assert tab.locator("article code.short").count() > 10
+        assert tab.evaluate(BROKEN_CODE) == [], chapter
+        assert tab.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
 # On a phone
+
+ROOM_BELOW = """() => [...document.querySelectorAll('div.cell.code-below')]
+    .filter(cell => cell.checkVisibility() && cell.nextElementSibling?.matches('p'))
+    .map(cell => {
+        const last = cell.querySelectorAll('figcaption, table, img, .cell_output pre');
+        const bottom = Math.max(...[...last].filter(one => !one.closest('details'))
+            .map(one => one.getBoundingClientRect().bottom));
+        const mark = cell.querySelector('summary').getBoundingClientRect();
+        return [cell.nextElementSibling.getBoundingClientRect().top - bottom,
+            mark.top - bottom, mark.right];
+    })"""
+
+
+def test_the_mark_of_hidden_code_takes_no_row(opened):
+    for chapter in (CHAPTERS[0], CHAPTERS[4], CHAPTERS[11], CHAPTERS[13]):
+        found = opened(chapter, PHONE).evaluate(ROOM_BELOW)
+        assert len(found) > 5
+        for room, mark, right in found:
+            assert room <= 41 and mark >= -8 and right <= PHONE["width"]
+
 
 HANGING = """() => [...document.querySelectorAll('div.cell_input:not(details *) pre')]
     .flatMap(code => [...code.querySelectorAll('.line')])
