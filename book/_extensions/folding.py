@@ -2,10 +2,10 @@
 
 Docstrings, imports and guards (an ``if`` that only raises) fold by themselves. A
 function or a method folds whole where the cell's metadata name it, as in
-``"fold": ["from_pretrained"]``. A button at the code's own indentation names the folded
-lines and opens them. A single line is not folded: the button would be as long. The page
-holds all lines, and ``folding.js`` folds them, so that they are there without scripts
-and for the copy button.
+``"fold": ["from_pretrained"]``, and neighbours fold together. A button at the code's
+own indentation names the folded lines and opens them. A single line is not folded: the
+button would be as long. The page holds all lines, and ``folding.js`` folds them, so
+that they are there without scripts and for the copy button.
 
 The fold of a whole cell, tagged ``hide-input``, is named by its content: imports (found
 by the cell's id), checks of the text (tagged ``guard``), or the code of an output. Code
@@ -42,6 +42,7 @@ IDS_OF_IMPORTS = {"setup", "imports"}
 PROMPT_OF_NO_ONE = "Show code cell {type}"
 CODE_OF = "Code of this "
 LINES = re.compile(r"Code, (\d+|one) lines?")
+NAMED = "named"
 NOT_LESSONS = "notebooks/exercises/"
 BUTTON = '<button type="button" class="unfold" aria-expanded="false">… {}</button>'
 
@@ -73,7 +74,7 @@ def is_docstring(owner: ast.AST, node: ast.stmt) -> bool:
 def kind_of(owner: ast.AST, node: ast.stmt, named: Collection[str]) -> str | None:
     """Return the words for a statement's fold; None if it stays open."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in named:
-        return node.name
+        return NAMED
     if isinstance(node, ast.Import | ast.ImportFrom):
         return "imports"
     if isinstance(node, ast.If) and not node.orelse:
@@ -111,6 +112,8 @@ def candidates(tree: ast.AST, source: str, named: Collection[str]) -> Iterator[F
             for what, together in groupby(kinds, key=lambda kind: kind[0]):
                 run = [node for _, node in together]
                 if what is not None:
+                    if what is NAMED:
+                        what = ", ".join(str(getattr(node, "name", "")) for node in run)
                     last = run[-1].end_lineno or run[-1].lineno
                     yield Fold(first_line(run[0]), last, what, run[0].col_offset)
 

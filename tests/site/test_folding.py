@@ -14,6 +14,7 @@ from sphinx.errors import ExtensionError
 from sphinx.highlighting import PygmentsBridge
 
 from book._extensions.folding import (
+    FOLDED_WHOLE,
     Fold,
     fold_cell,
     folding_code,
@@ -97,6 +98,19 @@ def test_a_named_method_folds_whole_with_its_decorators():
     found = folds(CELL, ["load"])
     assert found == [*FOUND[:2], Fold(14, 19, "load", 4), *FOUND[3:]]
     assert found[2].words == "load, 6 lines"
+
+
+def test_named_neighbours_fold_together():
+    found = folds(CELL, ["load", "forward"])
+    assert [fold.words for fold in found[2:]] == ["load, forward, 27 lines"]
+
+
+def test_no_listing_of_a_chapter_shows_more_than_40_lines():
+    for path in CHAPTERS:
+        for cell in code_cells(path):
+            if not FOLDED_WHOLE & set(cell.metadata.get("tags", [])):
+                lines = visible_lines(cell.source, cell.metadata.get("fold", ()))
+                assert lines <= 40, f"{path.stem}: {cell.id} shows {lines} lines"
 
 
 @pytest.mark.parametrize("source", [CELL, "x = 1", "%matplotlib inline"])
