@@ -1,8 +1,8 @@
 """Keep on one line what is read as one: 4.1 %, 2 GiB, chapter 7, ●●○○○, ViT-B/16.
 
-A number gets a no-break space before its unit, and code of a few letters stays whole. A name with a hyphen gets an element, so
-that its letters stay those that a reader searches for. CSS cannot do that, because it
-does not know what a word means.
+A number gets a no-break space before its unit. A name with a hyphen gets an element, so
+that its letters stay those that a reader searches for. Code of a few letters gets the
+class ``short``. CSS cannot do that, because it does not know what a word means.
 """
 
 import re

@@ -66,7 +66,7 @@ def reserve_its_place(image: Tag, page: Path) -> None:
         width, height = (float(str(image[side])) for side in SIDES)
         style += sizes_for_styles(width, width / height)
         if is_narrow(width, width / height):
-            image["class"] = [*classes, "narrow"]
+            image["class"] = " ".join([*classes, "narrow"])
     if style:
         image["style"] = style
     else:

@@ -190,9 +190,9 @@ LARGE = {"width": 1440, "height": 1000}
 WIDTHS_OF_FIGURES = """() => [...document.querySelectorAll(
     'article div.cell figure :is(img, svg.vit-drawing)')]
     .filter(figure => figure.getClientRects().length && !figure.closest('.moving'))
-    .map(figure => [figure.matches('img') ? 1.167 : 1.28,
-        figure.matches('.narrow') ? 520
-            : figure.closest('.tag_across-the-page') ? 784 : 592,
+    .map(figure => [figure, figure.closest('.tag_across-the-page')])
+    .map(([figure, across]) => [across ? 1.34 : figure.matches('img') ? 1.167 : 1.28,
+        figure.matches('.narrow') ? 520 : across ? 784 : 592,
         figure.getBoundingClientRect().width,
         ...['--own', '--ratio'].map(name =>
             +getComputedStyle(figure).getPropertyValue(name))])"""
@@ -258,7 +258,7 @@ MARKS = """() => [...document.querySelectorAll('.code-below')]
             taken.some(box => box && box.width && mark.left < box.right - 1 &&
                 box.left < mark.right - 1 && mark.top < box.bottom - 1 &&
                 box.top < mark.bottom - 1),
-            caption && next ? next.top - caption.getBoundingClientRect().bottom : 0,
+            caption && next ? next.top - of('figure').bottom : 0,
             caption ? 0 : mark.left - Math.max(...ends),
         ];
     })"""
@@ -468,6 +468,22 @@ def test_a_table_that_scrolls_says_where_there_is_more(opened):
 
 WIDTHS = """() => [...document.querySelectorAll('article td:is(.phrase, .sentence)')]
     .map(cell => cell.getBoundingClientRect().width)"""
+
+
+def test_a_pair_in_a_table_and_a_heading_break_well(opened):
+    tab = opened(CHAPTERS[11], PHONE)
+    for pair in tab.locator("table.vit-table td", has_text=re.compile(r"^\(")).all():
+        line = pair.evaluate("cell => parseFloat(getComputedStyle(cell).lineHeight)")
+        assert pair.bounding_box()["height"] < 2 * line
+    heading = tab.locator("table.vit-table th", has_text="share of the time")
+    lines = heading.evaluate(
+        """cell => {
+            const words = document.createRange();
+            words.selectNodeContents(cell);
+            return [...words.getClientRects()].map(box => box.width);
+        }"""
+    )
+    assert len(lines) == 2 and min(lines) > max(lines) / 2
 
 
 @pytest.mark.parametrize("page", [CHAPTERS[8], CHAPTERS[13], "book/teaching"])
