@@ -75,6 +75,8 @@ def inlined(file: Path, alt: str) -> str | None:
     else:
         svg.set("style", sizes)
         join_lines(svg)
+        if width < height:
+            svg.set("class", f"{svg.get('class')} narrow")
     ElementTree.register_namespace("", SVG.strip("{}"))
     html = ElementTree.tostring(svg, encoding="unicode")
     if moving:

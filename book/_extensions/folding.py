@@ -2,14 +2,15 @@
 
 Docstrings, imports and guards (an ``if`` that only raises) fold by themselves. A
 function or a method folds whole where the cell's metadata name it, as in
-``"fold": ["from_pretrained"]``. A button at the code's own indentation names the folded
-lines and opens them. A single line is not folded: the button would be as long. The page
-holds all lines, and ``folding.js`` folds them, so that they are there without scripts
-and for the copy button.
+``"fold": ["from_pretrained"]``, and neighbours fold together. A button at the code's
+own indentation names the folded lines and opens them. A single line is not folded: the
+button would be as long. The page holds all lines, and ``folding.js`` folds them, so
+that they are there without scripts and for the copy button.
 
 The fold of a whole cell, tagged ``hide-input``, is named by its content: imports (found
 by the cell's id), checks of the text (tagged ``guard``), or the code of an output. Code
 that is folded in this way is put below its output, as a small mark at its corner.
+Neighbours that have no output share one fold.
 Checks and imports are not on the page until a reader switches all code on, with the
 button that ``folding.js`` puts into the page's head. Without scripts they are there,
 folded.
@@ -17,6 +18,7 @@ folded.
 
 import ast
 import json
+import re
 from collections.abc import Collection, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -39,6 +41,8 @@ FOLDED_WHOLE = {
 IDS_OF_IMPORTS = {"setup", "imports"}
 PROMPT_OF_NO_ONE = "Show code cell {type}"
 CODE_OF = "Code of this "
+LINES = re.compile(r"Code, (\d+|one) lines?")
+NAMED = "named"
 NOT_LESSONS = "notebooks/exercises/"
 BUTTON = '<button type="button" class="unfold" aria-expanded="false">… {}</button>'
 
@@ -70,7 +74,7 @@ def is_docstring(owner: ast.AST, node: ast.stmt) -> bool:
 def kind_of(owner: ast.AST, node: ast.stmt, named: Collection[str]) -> str | None:
     """Return the words for a statement's fold; None if it stays open."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in named:
-        return node.name
+        return NAMED
     if isinstance(node, ast.Import | ast.ImportFrom):
         return "imports"
     if isinstance(node, ast.If) and not node.orelse:
@@ -108,6 +112,8 @@ def candidates(tree: ast.AST, source: str, named: Collection[str]) -> Iterator[F
             for what, together in groupby(kinds, key=lambda kind: kind[0]):
                 run = [node for _, node in together]
                 if what is not None:
+                    if what is NAMED:
+                        what = ", ".join(str(getattr(node, "name", "")) for node in run)
                     last = run[-1].end_lineno or run[-1].lineno
                     yield Fold(first_line(run[0]), last, what, run[0].col_offset)
 
@@ -251,14 +257,18 @@ def fold_cell(cell: nodes.container, where: str) -> None:
             code.replace_self(block)
 
 
+def code_of(lines: int) -> str:
+    return f"Code, {lines} lines" if lines > 1 else "Code, one line"
+
+
 def name_of_code(cell: nodes.container) -> str:
     """Name a cell's code by its output: a figure, a table, another output, or none."""
     outputs = [
         part for part in cell.children if part.get("nb_element") == "cell_code_output"
     ]
     if not any(output.children for output in outputs):
-        lines = next(iter(cell.findall(nodes.literal_block))).rawsource.count("\n") + 1
-        return f"Code, {lines} lines" if lines > 1 else "Code, one line"
+        code = next(iter(cell.findall(nodes.literal_block))).rawsource
+        return code_of(code.count("\n") + 1)
     shown = {type(node) for output in outputs for node in output.findall()}
     html = "".join(
         raw.astext() for output in outputs for raw in output.findall(nodes.raw)
@@ -285,6 +295,36 @@ class CodeBelowItsOutput(SphinxPostTransform):
                 cell["classes"].append("code-below")
 
 
+class OneBarForARow(SphinxPostTransform):
+    """Join folded cells without an output that follow each other into one fold."""
+
+    default_priority = CodeBelowItsOutput.default_priority + 1
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for code in list(self.document.findall(HideCodeCellNode)):
+            cell = code.parent
+            if (lines := lines_alone(cell)) is None:
+                continue
+            row, place = cell.parent, cell.parent.index(cell)
+            before = row[place - 1] if place else None
+            if before is not None and (more := lines_alone(before)) is not None:
+                row.remove(cell)
+                before[0].extend(code.children)
+                words = code_of(more + lines)
+                before[0]["prompt_show"] = before[0]["prompt_hide"] = words
+
+
+def lines_alone(cell: nodes.Node | None) -> int | None:
+    """Return the lines of a cell that is nothing but a fold of code, else None."""
+    if not isinstance(cell, nodes.container) or len(cell) != 1:
+        return None
+    if not isinstance(cell[0], HideCodeCellNode):
+        return None
+    found = LINES.fullmatch(cell[0]["prompt_show"])
+    return found and (1 if found[1] == "one" else int(found[1]))
+
+
 def name_the_fold(cell: nodes.container, words: str) -> None:
     if "hide_mode" in cell:
         cell["prompt_show"] = cell["prompt_hide"] = words
@@ -302,5 +342,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(folding_code, html=(write_folding_code, None))
     app.add_post_transform(FoldCells)
     app.add_post_transform(CodeBelowItsOutput)
+    app.add_post_transform(OneBarForARow)
     app.connect("html-page-context", add_script)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,8 @@
 """Keep on one line what is read as one: 4.1 %, 2 GiB, chapter 7, ●●○○○, ViT-B/16.
 
 A number gets a no-break space before its unit. A name with a hyphen gets an element, so
-that its letters stay those that a reader searches for. CSS cannot do that, because it
-does not know what a word means.
+that its letters stay those that a reader searches for. Code of a few letters gets the
+class ``short``. CSS cannot do that, because it does not know what a word means.
 """
 
 import re
@@ -19,6 +19,7 @@ SPACE_BEFORE_UNIT = rf"(?<=\d) (?=(?:{UNITS})(?!\w))"
 SPACE_BEFORE_NUMBER = rf"(?i:(\b(?:{WORDS})s?) (?=\d)|(difficulty|importance) (?=[●○]))"
 DIVIDED = re.compile(f"{SPACE_BEFORE_UNIT}|{SPACE_BEFORE_NUMBER}")
 NAME = re.compile(r"(\b\w+(?:-[A-Z0-9][\w/]*)+)")
+LETTERS_OF_SHORT_CODE = 24  # that fit on a phone, in a list too
 NOT_PROSE = (
     nodes.literal | nodes.FixedTextElement | nodes.raw | nodes.math | nodes.title
 )
@@ -33,6 +34,9 @@ class NoBreakSpaces(SphinxTransform):
                 parts = NAME.split(kept_together(text))  # the odd ones are names
                 if parts != [text]:
                     text.parent.replace(text, [*map(unbroken, parts, cycle((0, 1)))])
+        for code in self.document.findall(nodes.literal):
+            if len(code.astext()) <= LETTERS_OF_SHORT_CODE:
+                code["classes"].append("short")
 
 
 def unbroken(part: str, is_name: int) -> nodes.Node:

@@ -20,6 +20,7 @@ from book._extensions.dark_figures import PICTURE, with_dark_figures
 
 SIDES = ("width", "height")
 PLOT = {"only-light", "only-dark"}  # of the book's own figures (dark_figures.py)
+NARROW = 520  # pixels; book.css has as many, and the caption has 240 beside them
 IN_STYLE = re.compile(r"\b(width|height):\s*([\d.]+)px;?\s*")
 
 
@@ -39,6 +40,15 @@ def sizes_for_styles(width: float, ratio: float) -> str:
     return f"--own: {width:.0f}; --ratio: {ratio:.3f}"
 
 
+def is_narrow(width: float, ratio: float) -> bool:
+    """Return whether a figure leaves room for its caption at its side.
+
+    That is one that is higher than wide, which fills a screen, or a plot of the usual
+    width.
+    """
+    return ratio < 1 or width <= NARROW
+
+
 def reserve_its_place(image: Tag, page: Path) -> None:
     """Write an image's size, from its style or its file, into its attributes."""
     style = str(image.get("style", ""))
@@ -55,6 +65,8 @@ def reserve_its_place(image: Tag, page: Path) -> None:
     if "_images/" in address.path and PLOT & set(classes):
         width, height = (float(str(image[side])) for side in SIDES)
         style += sizes_for_styles(width, width / height)
+        if is_narrow(width, width / height):
+            image["class"] = " ".join([*classes, "narrow"])
     if style:
         image["style"] = style
     else:

@@ -15,6 +15,7 @@ from sphinx.application import Sphinx
 
 LETTERS_OF_A_PHRASE, LETTERS_OF_A_SENTENCE = 24, 60
 SHAPE = re.compile(r"\([^()]*,[^()]*\)(?: each)?")
+PAIR = re.compile(r"<td(?= [^>]*>\([^()<]*,[^()<]*\)</td>)")  # in a table of a cell
 
 
 def keep_room(app: Sphinx, document: nodes.document) -> None:
@@ -27,6 +28,10 @@ def keep_room(app: Sphinx, document: nodes.document) -> None:
         elif len(text) >= LETTERS_OF_A_PHRASE and " " in text:
             long = len(text) >= LETTERS_OF_A_SENTENCE
             cell["classes"].append("sentence" if long else "phrase")
+    for table in document.findall(nodes.raw):
+        if "vit-table" in table.astext():
+            table[:] = [nodes.Text(PAIR.sub('<td class="shape"', table.astext()))]
+            table.rawsource = table.astext()
 
 
 def is_link(paragraph: nodes.paragraph) -> bool:

@@ -65,8 +65,8 @@ def told(number, **change):
     ("number", "change", "message"),
     [
         (4, {"plan": [[90, "gone"]]}, "no section #gone"),
-        (4, {"plan": [[85, "the-picture"]]}, "got 85 minutes, expected 90"),
-        (4, {"plan": [[87, "bet"], [3, "the-picture"]]}, "the-picture: got 3 minutes"),
+        (4, {"plan": [[85, "the-module-*"]]}, "got 85 minutes, expected 90"),
+        (4, {"plan": [[87, "bet"], [3, "the-module-*"]]}, "got 3 minutes"),
         (4, {"plan": [[83, "bet"], [7, "task 1"]]}, "task 1: got 7 minutes, takes 8"),
         (4, {"plan": [[90, "task 9"]]}, "the set has no task 9"),
         (4, {"skip": ["gone"]}, "no cell gone"),

@@ -53,6 +53,21 @@ def test_no_cell_failed_or_complained(path):
             assert output.get("name") != "stderr", f"{cell.id}: {output.text}"
 
 
+FOR_MACHINES = re.compile(
+    r"torch\.Size|<All keys|tensor\(\[\[|object at|(?<!eps)(?<!ours): \S*\de-\d\d"
+)
+
+
+@pytest.mark.parametrize("path", [*CHAPTERS, *SIDE_ROADS], ids=lambda p: p.stem)
+def test_outputs_are_written_for_readers(path):
+    for cell in code_cells(path):
+        for output in cell.outputs:
+            text = output.get("text") or output.get("data", {}).get("text/plain", "")
+            if "size mismatch for" in text:
+                continue  # PyTorch's own message, which the text is about
+            assert not FOR_MACHINES.search(text), f"{cell.id}: {text[:99]}"
+
+
 @every_notebook
 def test_every_figure_is_a_png_or_a_drawing_with_alt_text(path):
     for cell in code_cells(path):
@@ -163,13 +178,14 @@ def test_an_assertion_says_what_is_no_longer_true(path):
 def test_five_beats_in_order(path):
     if path.stem.startswith("00"):
         return
-    headings = [
-        line[3:].split(":")[0].strip()
+    lines = [
+        line[3:]
         for cell in read(path).cells
         if cell.cell_type == "markdown"
         for line in cell.source.splitlines()
         if line.startswith("## ")
     ]
+    headings = [line.split(":")[0].strip() for line in lines]
     beats = [
         "The picture",
         "By hand",
@@ -181,6 +197,7 @@ def test_five_beats_in_order(path):
         "Further reading",
     ]
     assert [h for h in dict.fromkeys(headings) if h in beats] == beats
+    assert not set(beats[:5]) & set(lines), "a heading says what is behind its beat"
 
 
 @every_chapter

@@ -14,6 +14,7 @@ from sphinx.errors import ExtensionError
 from sphinx.highlighting import PygmentsBridge
 
 from book._extensions.folding import (
+    FOLDED_WHOLE,
     Fold,
     fold_cell,
     folding_code,
@@ -97,6 +98,19 @@ def test_a_named_method_folds_whole_with_its_decorators():
     found = folds(CELL, ["load"])
     assert found == [*FOUND[:2], Fold(14, 19, "load", 4), *FOUND[3:]]
     assert found[2].words == "load, 6 lines"
+
+
+def test_named_neighbours_fold_together():
+    found = folds(CELL, ["load", "forward"])
+    assert [fold.words for fold in found[2:]] == ["load, forward, 27 lines"]
+
+
+def test_no_listing_of_a_chapter_shows_more_than_40_lines():
+    for path in CHAPTERS:
+        for cell in code_cells(path):
+            if not FOLDED_WHOLE & set(cell.metadata.get("tags", [])):
+                lines = visible_lines(cell.source, cell.metadata.get("fold", ()))
+                assert lines <= 40, f"{path.stem}: {cell.id} shows {lines} lines"
 
 
 @pytest.mark.parametrize("source", [CELL, "x = 1", "%matplotlib inline"])
@@ -225,6 +239,18 @@ def test_the_code_of_a_figure_is_below_it(path):
             assert "cell_output" in output["class"]
     for figure in page.select("div.cell.tag_hide-input figure"):
         assert figure.find_parent(class_="cell").find("details")
+
+
+def test_neighbours_without_an_output_share_one_bar():
+    bar = "div.cell:has(> details.hide:only-child p.collapsed:-soup-contains('Code, '))"
+    for path in [*CHAPTERS, *SIDE_ROADS]:
+        folder = "notebooks/side_roads" if path in SIDE_ROADS else "notebooks"
+        page = page_soup(f"{folder}/{path.stem}")
+        assert not page.select(f"{bar} + {bar}"), path.stem
+    code = page_soup("notebooks/03_class_token_and_position").find(
+        "p", string="Code, 42 lines"
+    )
+    assert len(code.find_parent("details").select("div.cell_input")) == 2
 
 
 CHAPTER = "notebooks/07_vision_transformer"

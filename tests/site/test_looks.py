@@ -480,6 +480,12 @@ def test_a_number_stays_on_the_line_of_its_word_and_its_unit(page):
     assert divided == []
 
 
+@pytest.mark.parametrize("page", CHAPTERS[1:])
+def test_a_beat_has_a_short_address(page):
+    ids = {place["id"] for place in page_soup(page).select("article [id]")}
+    assert {"the-picture", "by-hand", "the-module", "proof", "what-breaks"} <= ids
+
+
 @pytest.mark.parametrize("page", CHAPTERS)
 def test_a_name_stays_on_its_line(page):
     divided = [

@@ -1951,7 +1951,7 @@ def test_the_flow_is_as_wide_as_the_page_and_nothing_in_it_is_pale(visit):
     resize(figure.page, PHONE)
     box = figure.locator(".vit-drawing").bounding_box()
     assert box["height"] > box["width"], "it is drawn for a phone"
-    words = figure.page.locator("#the-picture > p").first.bounding_box()
+    words = figure.page.locator("section.opening > p").first.bounding_box()
     assert words["y"] > box["y"] + box["height"], "the figure first, then the words"
     goes_to(figure, 13)
     resize(figure.page, WIDE)

@@ -13,6 +13,7 @@ from pygments import highlight
 from pygments.lexers import PythonLexer
 
 from book._extensions.code_lines import LineFormatter
+from book._extensions.pictures import is_narrow
 from tests.conftest import CHAPTERS as CELLS_OF
 from tests.conftest import ROOT, code_cells
 from tests.site.test_folding import text_of
@@ -160,7 +161,7 @@ EDGES = """() => {
         .filter(part => part.checkVisibility() && part.getClientRects().length)
         .map(part => Math.round(part.getBoundingClientRect().right - left));
     return [
-        seen('article section > p', 'article figcaption'),
+        seen('article section > p', 'article figure:not(:has(.narrow)) > figcaption'),
         seen('div.cell:not(.tag_across-the-page) figure :is(img, svg.vit-drawing)'),
         seen('article div.cell_input', 'article table',
             '.code-below:has(figcaption) > details > summary'),
@@ -189,7 +190,7 @@ PLOT = """() => {
 def test_letters_in_a_plot_are_a_little_smaller_than_the_text(opened):
     larger, text = opened(CHAPTERS[7]).evaluate(PLOT)
     letters = 10 * 110 / 72  # points, dots and points an inch, of vit_book.style
-    assert 14 <= letters * larger <= 15 < text
+    assert 15 <= letters * larger <= 16 < text
 
 
 STILL = "article figure:has(svg.vit-drawing):not(:has(.moving))"
@@ -216,38 +217,51 @@ LARGE = {"width": 1440, "height": 1000}
 WIDTHS_OF_FIGURES = """() => [...document.querySelectorAll(
     'article div.cell figure :is(img, svg.vit-drawing)')]
     .filter(figure => figure.getClientRects().length && !figure.closest('.moving'))
-    .map(figure => [figure.matches('img'), figure.getBoundingClientRect().width,
+    .map(figure => [figure, figure.closest('.tag_across-the-page')])
+    .map(([figure, across]) => [figure.matches('img'), across ? 1.1 : 1,
+        figure.matches('.narrow') ? 520 : across ? 784 : 592,
+        figure.getBoundingClientRect().width,
         ...['--own', '--ratio'].map(name =>
             +getComputedStyle(figure).getPropertyValue(name))])"""
 
 
 def test_figures_use_the_room_of_a_large_screen(desk):
     resize(desk, LARGE)
-    for plot, width, own, ratio in desk.evaluate(WIDTHS_OF_FIGURES):
-        if not plot and ratio < 0.7:
-            assert 1.2 * own - 1 <= width <= 593
+    for plot, larger, most, width, own, ratio in desk.evaluate(WIDTHS_OF_FIGURES):
+        if plot:
+            assert width == pytest.approx(min(larger * own, most), abs=1)
+        elif ratio < 0.95:
+            assert 1.2 * own - 1 <= width <= most + 1
         else:
-            expected = min(0.95 * own, 592) if plot else 592
-            assert width == pytest.approx(expected, abs=1)
+            assert width == pytest.approx(most, abs=1)
 
 
-BELOW = """() => [...document.querySelectorAll('article figure:has(figcaption)')]
+CAPTIONS = """() => [...document.querySelectorAll('article figure:has(figcaption)')]
     .filter(figure => figure.checkVisibility())
     .map(figure => {
         const [picture, caption] = ['img, svg, .moving', 'figcaption'].map(part =>
             [...figure.querySelectorAll(part)].find(one => one.checkVisibility())
                 .getBoundingClientRect());
-        return [caption.top - picture.bottom, caption.left - picture.left];
+        return [!!figure.querySelector('.narrow'), caption.top - picture.bottom,
+            caption.left - picture.left, caption.top - picture.top,
+            caption.left - picture.right, caption.width];
     })"""
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_every_caption_is_below_its_figure(desk, size):
+@pytest.mark.parametrize("size", [WIDE, LOW, PHONE], ids=["wide", "low", "phone"])
+def test_a_caption_is_below_its_figure_or_beside_a_narrow_one(desk, size):
     resize(desk, size)
-    found = desk.evaluate(BELOW)
+    found = desk.evaluate(CAPTIONS)
     assert len(found) > 2
-    for below, aside in found:
-        assert below >= 0 and abs(aside) <= 4
+    for narrow, below, aside, lower, apart, width in found:
+        if narrow and size != PHONE:
+            assert abs(lower) <= 8 and 16 <= apart <= 32 and width >= 230
+        else:
+            assert below >= 0 and abs(aside) <= 4
+
+
+def test_narrow_is_what_is_higher_than_wide_or_small():
+    assert is_narrow(504, 0.9) and is_narrow(375, 1) and not is_narrow(504, 1.1)
 
 
 MARKS = """() => [...document.querySelectorAll('.code-below')]
@@ -273,7 +287,7 @@ MARKS = """() => [...document.querySelectorAll('.code-below')]
             taken.some(box => box && box.width && mark.left < box.right - 1 &&
                 box.left < mark.right - 1 && mark.top < box.bottom - 1 &&
                 box.top < mark.bottom - 1),
-            caption && next ? next.top - caption.getBoundingClientRect().bottom : 0,
+            caption && next ? next.top - of('figure').bottom : 0,
             caption ? 0 : mark.left - Math.max(...ends),
         ];
     })"""
@@ -325,7 +339,42 @@ def test_what_a_chapter_promises_is_said_once_and_before_it_begins(chapter):
     assert promise.find_previous("figure")
 
 
+BROKEN_CODE = """() => [...document.querySelectorAll('article code.short')]
+    .filter(code => code.checkVisibility() && !code.closest('td, th, h1, h2, h3, dt'))
+    .filter(code => new Set([...code.getClientRects()].map(box => box.top)).size > 1)
+    .map(code => code.textContent)"""
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE, NARROWEST])
+def test_short_code_in_a_sentence_is_not_broken(opened, size):
+    for chapter in (CHAPTERS[2], CHAPTERS[4], CHAPTERS[7], CHAPTERS[10]):
+        tab = opened(chapter, size)
+        assert tab.locator("article code.short").count() > 10
+        assert tab.evaluate(BROKEN_CODE) == [], chapter
+        assert tab.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
 # On a phone
+
+ROOM_BELOW = """() => [...document.querySelectorAll('div.cell.code-below')]
+    .filter(cell => cell.checkVisibility() && cell.nextElementSibling?.matches('p'))
+    .map(cell => {
+        const last = cell.querySelectorAll('figcaption, table, img, .cell_output pre');
+        const bottom = Math.max(...[...last].filter(one => !one.closest('details'))
+            .map(one => one.getBoundingClientRect().bottom));
+        const mark = cell.querySelector('summary').getBoundingClientRect();
+        return [cell.nextElementSibling.getBoundingClientRect().top - bottom,
+            mark.top - bottom, mark.right];
+    })"""
+
+
+def test_the_mark_of_hidden_code_takes_no_row(opened):
+    for chapter in (CHAPTERS[0], CHAPTERS[4], CHAPTERS[11], CHAPTERS[13]):
+        found = opened(chapter, PHONE).evaluate(ROOM_BELOW)
+        assert len(found) > 5
+        for room, mark, right in found:
+            assert room <= 41 and mark >= -8 and right <= PHONE["width"]
+
 
 HANGING = """() => [...document.querySelectorAll('div.cell_input:not(details *) pre')]
     .flatMap(code => [...code.querySelectorAll('.line')])
@@ -448,6 +497,22 @@ def test_a_table_that_scrolls_says_where_there_is_more(opened):
 
 WIDTHS = """() => [...document.querySelectorAll('article td:is(.phrase, .sentence)')]
     .map(cell => cell.getBoundingClientRect().width)"""
+
+
+def test_a_pair_in_a_table_and_a_heading_break_well(opened):
+    tab = opened(CHAPTERS[11], PHONE)
+    for pair in tab.locator("table.vit-table td", has_text=re.compile(r"^\(")).all():
+        line = pair.evaluate("cell => parseFloat(getComputedStyle(cell).lineHeight)")
+        assert pair.bounding_box()["height"] < 2 * line
+    heading = tab.locator("table.vit-table th", has_text="share of the time")
+    lines = heading.evaluate(
+        """cell => {
+            const words = document.createRange();
+            words.selectNodeContents(cell);
+            return [...words.getClientRects()].map(box => box.width);
+        }"""
+    )
+    assert len(lines) == 2 and min(lines) > max(lines) / 2
 
 
 @pytest.mark.parametrize("page", [CHAPTERS[8], CHAPTERS[13], "book/teaching"])

@@ -172,7 +172,7 @@ FOUND = {  # a question, and the section that should come first
     "broadcasting": "00_before_you_start#broadcasting",
     "why patches": "01_why_patches#why-patches",
     "quadratic": "01_why_patches#where-quadratic-and-linear-cross",
-    "patchify": "02_patch_embedding#the-module",
+    "patchify": "02_patch_embedding#the-module-cut-then-multiply",
     "einsum": "02_patch_embedding#the-same-cut-with-einops",
     "positional encoding": "03_class_token_and_position#class-token-and-position",
     "sines and cosines": (
@@ -181,9 +181,11 @@ FOUND = {  # a question, and the section that should come first
     "scaled dot product attention": (
         "04_scaled_dot_product_attention#scaled-dot-product-attention"
     ),
-    "scaled_dot_product_attention": "04_scaled_dot_product_attention#the-module",
+    "scaled_dot_product_attention": (
+        "04_scaled_dot_product_attention#the-module-three-lines-and-a-mask"
+    ),
     "qkᵀ": "04_scaled_dot_product_attention#the-same-in-one-formula",
-    "MultiHeadAttention": "05_multi_head_attention#the-module",
+    "MultiHeadAttention": "05_multi_head_attention#the-module-all-heads-in-one-class",
     "D/h": "05_multi_head_attention#the-whole-layer-in-one-drawing",
     "layer norm": "06_encoder_block#by-hand-layernorm",
     "LayerNorm": "06_encoder_block#by-hand-layernorm",
@@ -202,7 +204,7 @@ FOUND = {  # a question, and the section that should come first
     "data augmentation": "08_training#augmentation",
     "rollout": "09_attention_maps#through-several-blocks-rollout",
     "heatmap": "09_attention_maps#attention-maps",
-    "load weights": "10_pretrained_weights#the-module",
+    "load weights": "10_pretrained_weights#the-module-loading-weights",
     "interpolate positions": "10_pretrained_weights#other-resolutions",
     "finetuning": "10_pretrained_weights#fine-tuning",
     "out of memory": "side_roads/when_it_does_not_work#out-of-memory",
@@ -229,8 +231,8 @@ FOUND = {  # a question, and the section that should come first
     "Colab": "book/intro#take-it-with-you",
     "install": "book/intro#take-it-with-you",
     "overfitting": "08_training#what-overfitting-looks-like",
-    "load timm weights": "10_pretrained_weights#the-module",
-    "normal": "02_patch_embedding#the-module",
+    "load timm weights": "10_pretrained_weights#the-module-loading-weights",
+    "normal": "02_patch_embedding#the-module-cut-then-multiply",
     "quiz": "book/assessment#the-quiz",
     "rope": "15_a_vit_of_2026#by-hand-rotary-positions",
     "cls token": "03_class_token_and_position#class-token-and-position",
