@@ -1,7 +1,8 @@
 """Add the lab's loader, style sheet and stills to the pages that show the lab.
 
 A still takes the place of a panel on paper and where scripts are off. On the lab's own
-page, where the element has ``data-whole``, the stage is as wide as the window.
+page, where the element has ``data-whole``, the stage is as wide as the window, and each
+part below it can be folded.
 """
 
 import re
@@ -38,6 +39,8 @@ height="{height}" decoding="async" loading="lazy" fetchpriority="low">
 <figcaption><p>A still of the panel. To play with it, open {page} in a browser with
 JavaScript.</p></figcaption></figure>"""
 WHOLE = "data-whole"
+PART = re.compile(r"(<h2>.*?</h2>)(.*?)(?=</section>)", re.DOTALL)
+FOLDED = r'<details class="lab-part" open><summary>\1</summary>\2</details>'
 
 
 def still_of(data: Mapping[str, str]) -> str:
@@ -74,6 +77,7 @@ def add_the_lab(
     context["body"] = PLACE.sub(lambda place: with_still(place, static, address), body)
     app.add_css_file("lab/lab.css")
     if WHOLE in body:
+        context["body"] = PART.sub(FOLDED, context["body"])
         app.add_css_file("lab/stage.css")
         app.add_js_file("book/lab/stages.js", loading_method="defer")
     app.add_js_file("book/lab/load.js", loading_method="defer")

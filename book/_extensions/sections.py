@@ -20,7 +20,8 @@ BLOCKS = {
     *("ol", "p", "pre", "section", "summary", "table", "tbody", "thead", "tr", "ul"),
 }
 FURNITURE = (
-    "script, style, template, noscript, button, form, nav, summary, a.headerlink, "
+    "script, style, template, noscript, button, form, nav, "
+    "summary:not(:has(h2)), a.headerlink, "
     "details.hide, .toctree-wrapper, .vit-lab, .lab-still, .viewcode-link, "
     ".caption-number, .fn-bracket, .field-list > dt"
 )

@@ -207,6 +207,8 @@ def page(browser, site):
 
 
 def open_all(tab):
+    parts = tab.locator("details.lab-part")  # on a phone they are folded
+    parts.evaluate_all("all => all.forEach(one => one.open = true)")
     for place in tab.locator(".vit-lab:not([hidden])").all():
         place.scroll_into_view_if_needed()
         place.and_(tab.locator("[data-state=open]")).wait_for()
@@ -480,7 +482,9 @@ def shown_equals_pytorchs(tab, model=None, off=()):
     panel(tab, "attention").scroll_into_view_if_needed()  # drawn only when in sight
     tab.mouse.move(2, 2)  # no patch is pointed at
     drawn(tab)
-    image = torch.tensor(tab.evaluate("[...vitLab.source.image()]")).view(1, 1, 32, 32)
+    image = torch.tensor(
+        tab.evaluate("[...document.querySelector('.vit-lab').source.image()]")
+    ).view(1, 1, 32, 32)
     logits, weights, rollout, said = in_pytorch(model or trained(), image)
     if off:  # heads that are off do not count in a mean over heads
         on = [
@@ -554,7 +558,9 @@ def test_digit_ground_and_distractors_are_chosen(page):
     look.get_by_label("Distractors").press("Enter")
     _, said = shown_equals_pytorchs(page)
     assert said.startswith("It says 7")
-    image = torch.tensor(page.evaluate("[...vitLab.source.image()]")).view(32, 32)
+    image = torch.tensor(
+        page.evaluate("[...document.querySelector('.vit-lab').source.image()]")
+    ).view(32, 32)
     where = page.evaluate("vitLab.source.box()")
     assert image[:, : where["left"]].max() == 0
     first = page.evaluate("[...vitLab.source.scene.digit]")
@@ -631,7 +637,9 @@ def test_any_patch_may_ask(page):
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
     assert "row 2, column 1" in asks(look)
-    image = torch.tensor(page.evaluate("[...vitLab.source.image()]")).view(1, 1, 32, 32)
+    image = torch.tensor(
+        page.evaluate("[...document.querySelector('.vit-lab').source.image()]")
+    ).view(1, 1, 32, 32)
     _, weights, *_ = in_pytorch(trained(), image)
     row = weights[0, 3, 2, 1 + 17, 1:]
     where = page.evaluate("vitLab.source.box()")
@@ -817,7 +825,7 @@ def test_bets_come_out_as_their_texts_say(fresh):
             followed = [inside[f"{b}.{h}"] > 50 for b in (1, 2) for h in range(4)]
             assert sum(followed) >= 7
         if title == "A whole block of heads":  # "press the 2 and see"
-            assert "4 of 16 heads off" in look.inner_text()
+            assert "4 of 16 heads are off" in look.inner_text()
             look.get_by_role("button", name="digit 2").click()
             drawn(fresh)
             assert answered(look) != 2
@@ -1062,7 +1070,9 @@ def test_a_pressed_map_opens_its_head_in_numbers(fresh):
     expect(inside.locator("tr").last).to_be_in_viewport()
     expect(inside.get_by_role("button", name="softmax")).to_be_focused()
     assert "The patch in row 3, column 4 asks" in inside.inner_text()
-    image = torch.tensor(fresh.evaluate("[...vitLab.source.image()]"))
+    image = torch.tensor(
+        fresh.evaluate("[...document.querySelector('.vit-lab').source.image()]")
+    )
     products, weights, brought = heads_numbers(
         2, 1, 1 + 8 * 3 + 4, image.view(1, 1, 32, 32)
     )
@@ -1145,7 +1155,7 @@ def test_a_link_carries_the_state_without_filling_the_history(fresh):
     assert state_in(fresh) == "#digit=6&shuffle=1&head=2.1"
     assert fresh.evaluate("history.length") == length
     said = look.locator(".vl-answer").inner_text()
-    image = fresh.evaluate("[...vitLab.source.image()]")
+    image = fresh.evaluate("[...document.querySelector('.vit-lab').source.image()]")
     look.get_by_label("true box").uncheck()
     look.get_by_role("button", name="It stays").click()
     look.get_by_role("button", name="Reset").click()
@@ -1163,7 +1173,10 @@ def test_a_link_carries_the_state_without_filling_the_history(fresh):
     drawn(fresh)
     assert look.locator(".vl-answer").inner_text() == said
     fresh.add_script_tag(content=bundled("in_page.js"))
-    assert fresh.evaluate("[...vitLab.source.image()]") == image
+    assert (
+        fresh.evaluate("[...document.querySelector('.vit-lab').source.image()]")
+        == image
+    )
     pressed = look.locator(".vl-map[aria-pressed=true]").get_attribute("aria-label")
     assert pressed.startswith("block 2, head 1:")
 
@@ -1464,7 +1477,7 @@ def test_votes_move_nothing_below_them(fresh, size):
 
 def test_all_text_below_the_stage_has_one_left_edge(fresh):
     resize(fresh, WIDE)
-    texts = fresh.locator(".vl-below, .bd-article h2:visible, .bd-article h2 + p")
+    texts = fresh.locator(".vl-below, .bd-article h2:visible, summary + p")
     edges = texts.evaluate_all(
         """all => all.filter(one => !one.closest(".vl-panel:not(.vl-below)"))
             .map(one => Math.round(one.getBoundingClientRect().left))"""
@@ -1474,13 +1487,13 @@ def test_all_text_below_the_stage_has_one_left_edge(fresh):
 
 def test_explanations_are_read_in_rows_as_they_stand_in_the_page(fresh):
     fresh.goto(fresh.url.partition("#")[0] + "#photograph")
-    parts = "#your-own-photograph > :is(h2, p), #your-own-photograph > ul > li"
+    parts = "#your-own-photograph :is(h2, p), #your-own-photograph ul > li"
     places = fresh.locator(parts).evaluate_all(
         """all => all.map(one => one.getBoundingClientRect())
             .map(({ top, left, width }) => [Math.round(top), left, width])"""
     )
     assert places == sorted(places) and len(places) >= 10, "left to right, then down"
-    items = fresh.locator("#your-own-photograph > ul > li").evaluate_all(
+    items = fresh.locator("#your-own-photograph ul > li").evaluate_all(
         "all => all.map(one => one.getBoundingClientRect().width)"
     )
     assert min(items) > 400, "each has half of the page"
@@ -1584,7 +1597,7 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
     assert "row 0, column 0" in asks(look)
     look.get_by_role("switch", name="block 3, head 1").tap()
     drawn(tab)
-    assert "1 of 16 heads off" in look.inner_text()
+    assert "Block 3, head 1 is off" in look.locator(".vl-top").inner_text()
     draw = look.get_by_role("button", name="Draw", exact=True).bounding_box()
     assert draw["y"] < look.locator(".vl-accuracy").bounding_box()["y"]
     maps = look.locator("table.vl-maps").bounding_box()  # numbers are below
@@ -1599,6 +1612,84 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
         assert pressed.get_attribute("aria-pressed") == "false"
         tab.touchscreen.tap(middle, y)
         assert pressed.get_attribute("aria-pressed") == "true"
+    context.close()
+
+
+def below(one):
+    box = one.bounding_box()
+    return box["y"] + box["height"]
+
+
+def on_a_phone(browser, site, size):
+    context = browser.new_context(viewport=size, has_touch=True, is_mobile=True)
+    tab = context.new_page()
+    tab.goto(site + PAGE)
+    look = panel(tab, "attention")
+    look.and_(tab.locator("[data-state=open]")).wait_for()
+    return look
+
+
+SHORT = {"width": 360, "height": 640}
+
+
+@pytest.mark.parametrize("size", [PHONE, SHORT], ids=["phone", "short"])
+def test_on_a_phone_image_and_bet_are_on_the_first_screen(browser, site, size):
+    look = on_a_phone(browser, site, size)
+    first = look.get_by_role("button", name="block 0, head 0:")
+    for one in (look.locator(".vl-bet").first, look.get_by_label("digit 5, press")):
+        expect(one).to_be_in_viewport(ratio=1)
+    if size is PHONE:
+        expect(first).to_be_in_viewport(ratio=1)
+    shuffled = look.get_by_label("shuffle the positions")
+    expect(shuffled).to_be_hidden()
+    options = look.get_by_role("button", name="Options")
+    options.tap()
+    expect(options).to_have_attribute("aria-expanded", "true")
+    for name in ("shuffle the positions", "votes", "Background", "Distractors"):
+        assert below(look.get_by_label(name)) < first.bounding_box()["y"], name
+    look.get_by_label("digit 9, press").tap()
+    expect(look.get_by_label("digit 9, press")).to_be_in_viewport(ratio=1)
+    look.page.context.close()
+
+
+def test_on_a_phone_a_pressed_patch_opens_its_numbers(browser, site):
+    look = on_a_phone(browser, site, PHONE)
+    tab = look.page
+    tab.add_script_tag(content=bundled("in_page.js"))
+    numbers = look.get_by_role("button", name="Its numbers")
+    expect(numbers).to_be_hidden()
+    tab.touchscreen.tap(*patch_at(tab, 2, 4))
+    numbers.tap()
+    inside = look.locator(".vl-inside")
+    expect(inside).to_contain_text("The patch in row 2, column 4 asks")
+    said = re.search(
+        r"on average (\d+)\s% white.*norm of (\d+\.\d)", inside.inner_text()
+    )
+    pixels = torch.tensor(
+        tab.evaluate("[...document.querySelector('.vit-lab').source.image()]")
+    ).view(32, 32)
+    assert int(said[1]) == round(100 * float(pixels[8:12, 16:20].mean()))
+    tab.context.close()
+
+
+def test_on_a_phone_what_explains_is_folded_and_links_unfold_it(browser, site):
+    tab = on_a_phone(browser, site, PHONE).page
+    parts = tab.locator("details.lab-part")
+    assert parts.evaluate_all("all => all.filter(one => one.open).length") == 0
+    assert parts.count() == 5
+    screens = tab.evaluate("document.documentElement.scrollHeight / innerHeight")
+    assert screens < 4
+    for hash in ("#how-it-is-made", "#fig-lab-bill"):
+        tab.evaluate(f"location.hash = '{hash}'")
+        expect(tab.locator(f"{hash} p, {hash} figcaption").first).to_be_visible()
+        rest(tab, 300)
+        place = tab.locator(hash).bounding_box()
+        assert 0 <= place["y"] < 400, hash
+    tab.context.close()
+    context = browser.new_context(viewport=PHONE, java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(site + PAGE)
+    expect(tab.locator("#how-it-is-made p").first).to_be_visible()
     context.close()
 
 
@@ -1686,7 +1777,9 @@ def test_heads_that_are_off_count_in_no_mean(page):
     model = trained()
     for head in range(4):
         model = lab.without_head(model, 2, head)
-    image = torch.tensor(page.evaluate("[...vitLab.source.image()]")).view(1, 1, 32, 32)
+    image = torch.tensor(
+        page.evaluate("[...document.querySelector('.vit-lab').source.image()]")
+    ).view(1, 1, 32, 32)
     _, weights, *_ = in_pytorch(model, image)
     weights[:, 2] = torch.eye(65)  # tokens exchange nothing
     expected = class_token_to_patches(attention_rollout(weights.unbind(dim=1)))
@@ -1695,7 +1788,7 @@ def test_heads_that_are_off_count_in_no_mean(page):
     label = look.get_by_role("button", name="rollout").get_attribute("aria-label")
     found = int(re.search(r"(\d+)\s%", label)[1])
     assert abs(found - 100 * mass_inside(expected, box, 32, 4).item()) <= 0.51
-    look.get_by_role("button", name="All heads on").click()
+    look.get_by_role("button", name="Switch on").click()
 
 
 def test_what_is_taken_away_shows(page):
@@ -1709,8 +1802,8 @@ def test_what_is_taken_away_shows(page):
     look.get_by_role("switch", name="block 1, head 2").click()
     shown_equals_pytorchs(page, lab.without_head(trained(), 1, 2), off=["1.2"])
     assert f"{100 * measured['headOff'][1][2]:.1f}" in look.inner_text()
-    assert "1 of 16 heads off" in look.inner_text()
-    look.get_by_role("button", name="All heads on").click()
+    assert "Block 1, head 2 is off." in look.inner_text()
+    look.get_by_role("button", name="Switch on").click()
     focused = "document.activeElement.getAttribute('aria-label')"
     assert page.evaluate(focused).startswith("block 1, head 2:")
     shown_equals_pytorchs(page)
@@ -2063,7 +2156,7 @@ def test_weights_that_do_not_come_are_said(browser, site):
 
 CUT = """() => [...document.querySelectorAll(".vit-lab *")]
     .filter((e) => e.clientWidth > 1 && getComputedStyle(e).overflowX !== "visible")
-    .filter((e) => e.scrollWidth > e.clientWidth)
+    .filter((e) => e.scrollWidth > e.clientWidth && !e.matches(".vl-ten")) // a row
     .map((e) => [e.tagName, e.className, e.scrollWidth, e.clientWidth])"""
 
 

@@ -324,10 +324,10 @@ def test_a_bet_is_answered_where_it_was_made(visits, site, size):
         tab.evaluate(LET_GO)
         expect(card).to_contain_text("right so far")
         if size is PHONE:
-            small = tab.locator(".vp-to-board canvas")
-            expect(small).to_be_in_viewport(ratio=1)
-            assert small.bounding_box()["width"] >= 128
-            assert small.evaluate(IS_SEEN), "the photograph stays over the bet"
+            shown = tab.locator(".vp-board, .vp-to-board canvas")
+            seen = shown.and_(tab.locator(":visible")).last
+            expect(seen).to_be_in_viewport(ratio=1)
+            assert seen.bounding_box()["width"] >= 128, "the photograph, over the bet"
         seen = card.get_by_role("img")
         if size is PHONE and name == "It will":
             assert not seen.is_visible(), "it stands above"
@@ -365,7 +365,7 @@ def test_what_is_switched_off_is_what_the_model_gets(stage):
     expect(stage.locator(".vl-said")).to_contain_text("positions shuffled")
     off = stage.get_by_role("switch", name="block 11")
     assert off.get_attribute("aria-checked") == "false"
-    stage.get_by_role("button", name="All on", exact=True).click()
+    stage.locator(".vp-take").get_by_role("button", name="switch on").click()
     stage.get_by_label("shuffle the positions").uncheck()
     settled(stage)
     assert before.locator("visible=true").count() == 0
@@ -739,6 +739,56 @@ def test_on_a_phone_the_photograph_comes_before_its_settings(visits, site):
     board = tab.locator(".vp-board").bounding_box()
     below = board["y"] + board["height"]
     assert all(tab.get_by_label(name).bounding_box()["y"] > below for name in SETTINGS)
+
+
+SHORT = {"width": 360, "height": 640}
+
+
+@pytest.mark.parametrize("size", [PHONE, SHORT], ids=["phone", "short"])
+def test_on_a_phone_photograph_and_bet_are_on_the_first_screen(visits, site, size):
+    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    resize(tab, size)
+    open_stage(tab, site)
+    load(tab)
+    for one in (
+        tab.locator(".vp-board"),
+        tab.locator(".vp-file-label"),
+        tab.get_by_role("combobox").first,
+    ):
+        expect(one).to_be_in_viewport(ratio=1)
+    for one in tab.locator(".vl-bet").all():
+        expect(one).to_be_in_viewport(ratio=1)
+    copy = tab.locator(".vp-to-board")
+    expect(copy).to_be_hidden()
+    a_map = tab.get_by_role("button", name="block 9, head 1", exact=True)
+    a_map.scroll_into_view_if_needed()
+    expect(copy).to_be_visible()
+    before = copy.bounding_box()["width"]
+    a_map.tap()
+    settled(tab)
+    assert copy.bounding_box()["width"] > before, "so that the map can be read"
+    tab.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+    expect(copy).to_be_hidden()
+
+
+def test_what_is_off_is_said_on_the_next_photograph_and_goes_on_again(visits, site):
+    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    resize(tab, PHONE)
+    open_stage(tab, site, "#stage=photograph&off=5")
+    load(tab)
+    tab.get_by_role("button", name="dahlia").tap()
+    settled(tab)
+    again = tab.locator(".vp-on-again")
+    expect(again).to_have_text("Block 5 is off · switch on")
+    expect(again).to_be_in_viewport(ratio=1)
+    tab.get_by_role("button", name="Saliency", exact=True).tap()
+    expect(tab.locator(".vp-said")).to_contain_text(
+        re.compile(r"This patch: 0\.\d\d\.")
+    )
+    again.tap()
+    settled(tab)
+    expect(again).to_be_hidden()
+    assert "off" not in tab.url
 
 
 def test_on_a_desk_settings_stand_beside_the_photograph(stage):

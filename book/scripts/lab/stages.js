@@ -1,5 +1,5 @@
 // Shows the stage that the address names, "#photograph" or "#stage=photograph&...", or else the digits, and puts what
-// explains it below.
+// explains it below. On a phone, what stands below the stages is folded, but for the part that the address names.
 
 const links = [.../** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll(".vit-stages a"))];
 const stages = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-stage]"))];
@@ -30,5 +30,17 @@ function show() {
   }
 }
 
-addEventListener("hashchange", show);
-show();
+function unfold() {
+  const named = document.getElementById(location.hash.slice(1));
+  const part = named?.closest("details.lab-part") ?? named?.querySelector("details.lab-part");
+  if (!(part instanceof HTMLDetailsElement) || part.open) return;
+  part.open = true;
+  part.scrollIntoView({ behavior: "instant" });
+}
+
+if (matchMedia("(max-width: 651px)").matches)
+  for (const part of document.querySelectorAll("details.lab-part")) part.removeAttribute("open");
+for (const act of [show, unfold]) {
+  addEventListener("hashchange", act);
+  act();
+}

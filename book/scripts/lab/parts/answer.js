@@ -112,19 +112,13 @@ export function makeVerdict() {
     /** @type {(answer: Answer, truth: number | null) => string} */
     show(answer, truth) {
       const { best, sure, level, probabilities } = answer;
-      write(
-        said,
-        level
-          ? `It says nothing: all ${probabilities.length} digits are equally likely.`
-          : `It says ${best}, with ${percent(sure)}.`,
-      );
+      write(said, level ? `It says nothing: all ${probabilities.length} digits are equally likely.`
+        : `It says ${best}, with ${percent(sure)}.`);
       const wrong = isWrong(answer, truth);
       said.classList.toggle("vl-wrong", wrong);
       judged.classList.toggle("vl-wrong", wrong);
-      write(
-        judged,
-        truth === null || level ? "" : `${wrong ? "✗ Wrong" : "✓ Right"}: it is ${truth === 8 ? "an" : "a"} ${truth}.`,
-      );
+      const verdict = `${wrong ? "✗ Wrong" : "✓ Right"}: it is ${truth === 8 ? "an" : "a"} ${truth}.`;
+      write(judged, truth === null || level ? "" : verdict);
       return [said.textContent, judged.textContent.slice(2)].filter(Boolean).join(" ");
     },
   };

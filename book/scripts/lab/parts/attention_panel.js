@@ -108,7 +108,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     (name) => ofWeights.change(name).then(update),
   );
   const offCount = el("span");
-  const allOn = el("div", { class: "vl-row vl-all-on" }, offCount, button("All heads on", () => {
+  const allOn = el("div", { class: "vl-row vl-all-on" }, offCount, button("Switch on", () => {
     const [one] = switches.off;
     switches.off.clear();
     update();
@@ -122,6 +122,8 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
   const isSplit = () => String(Object.values({ ...source.state, ...SPLIT })) === String(Object.values(source.state));
   const inside = insidePanel();
   const toNumbers = button("Its numbers", () => {
+    if (!isHead(switches.head)) switches.head = OF_A_PATCH.replace("mean", "0");
+    refresh();
     inside.element.scrollIntoView({ block: "nearest" });
     inside.element.querySelector("button")?.focus({ preventScroll: true });
   }, { class: "vl-beside", hidden: true });
@@ -228,7 +230,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     board.paint();
     write(looks, looksInWords());
     hide(split, !votes() || token() > 0 || isSplit());
-    hide(toNumbers, !isHead(switches.head));
+    hide(toNumbers, !isHead(switches.head) && switches.asks === 0);
     looks.classList.toggle("vl-hint", !head() && !votes());
     maps.paint({
       mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), isOff, said: run.said, truth: source.label,
@@ -245,7 +247,8 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     shuffled.checked = switches.shuffled;
     weights.value = ofWeights.wanted;
     showVotes.checked = ofVotes.wanted;
-    write(offCount, `${switches.off.size} of ${depth * h} heads off.`);
+    write(offCount, switches.off.size === 1
+      ? `${capital(mapName([...switches.off][0]))} is off.` : `${switches.off.size} of ${depth * h} heads are off.`);
     hide(allOn, switches.off.size === 0);
     tokens.show(run.room.embed, token());
     inside.show(switches.head, run.room, token(), source.image());
@@ -289,13 +292,14 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
           ${board.element}
           <div class="vl-says">${verdict.element}${bars.element}${changed}</div>
           <div class="vl-looks-place">${looks}${split}${toNumbers}</div>
+          ${allOn}
         </div>
         ${whole ? "" : tools.element}
         ${show === "heads" ? "" : switched}
         <div class="vl-heads">${maps.element}</div>
         ${inside.element}
         ${whole ? tools.element : ""}
-        <div class="vl-answers">${allOn}${accuracy.element}</div>
+        <div class="vl-answers">${accuracy.element}</div>
         ${keeping}${announcer.element}
       </div>
       ${toast.element}${tokens.element}

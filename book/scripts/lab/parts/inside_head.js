@@ -53,7 +53,7 @@ export function insideHead({ q, k, v, scores, weights }, head, token, T, d) {
 
 /** Makes {element, show(name, room, asking, image)}; room is forward()'s result. Hidden if name is not a head's. */
 export function insidePanel() {
-  const { heads: h, width: D, imageSize: [, columns], patchSize: [height, width] } = modelOf("trained");
+  const { heads: h, width: D, imageSize: [, columns], patchSize: [height, width], mean, std } = modelOf("trained");
   const d = D / h;
   const title = el("h3");
   const words = el("p");
@@ -113,15 +113,23 @@ export function insidePanel() {
   const cell = (part, content = "") => el("td", { "data-part": part }, content);
 
   /** @type {(name: string | null, room: Room, asking: number, image: Numbers) => void} */
-  function show(name, { blocks, T }, asking, image) {
+  function show(name, { blocks, T, patches, embed }, asking, image) {
     hide(element, !isHead(name));
     if (!isHead(name)) return;
     const [block, head] = name.split(".").map(Number);
     const { query, brought, tokens } = insideHead(blocks[block], head, asking, T, d);
     const [first, rest] = [tokens.slice(0, MOST), tokens.slice(MOST)];
     title.textContent = `Inside ${mapName(name)}`;
+    const area = height * width;
+    const light = patches.slice((asking - 1) * area, asking * area).reduce((sum, pixel) => sum + pixel, 0) / area;
+    const norm = Math.hypot(...(blocks[block - 1]?.output ?? embed).subarray(asking * D, (asking + 1) * D)).toFixed(1);
+    const own = asking
+      ? `Its pixels are on average ${percent(mean[0] + std[0] * light)} white, and its token comes into this block ` +
+        `with a norm of ${norm}. `
+      : "";
     words.textContent =
-      `${tokenName(asking).replace(/^t/, "T")} asks with its query. Its dot product with each key is divided by √d ` +
+      `${tokenName(asking).replace(/^t/, "T")} asks with its query. ${own}The query’s dot product with each key is ` +
+      "divided by √d " +
       `= √${d}${Number.isInteger(Math.sqrt(d)) ? ` = ${Math.sqrt(d)}` : ""}. A softmax turns these scores of all ` +
       `${tokens.length} tokens, the class token among them, into attention weights. The values, mixed by these ` +
       "weights, are what the head brings. (The map leaves the class token out, so its shares can be larger.)";

@@ -111,12 +111,8 @@ export function paintPicture(source, shown, { probabilities, best }, words) {
  * }} hands
  */
 export function keepingButtons({ state, reset, paint, tell, form }) {
-  const field = el("input", {
-    class: "vl-link",
-    readonly: true,
-    hidden: true,
-    "aria-label": "Link to what the lab shows",
-  });
+  const about = { "aria-label": "Link to what the lab shows" };
+  const field = el("input", { class: "vl-link", readonly: true, hidden: true, ...about });
   const copy = button("Copy link", async () => {
     const address = link(state(), form);
     try {

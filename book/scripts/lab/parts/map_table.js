@@ -99,7 +99,7 @@ export function mapTable(names, { look, choose, toggle }) {
   };
 }
 
-const SCALE = "Square-root scale: yellow is a map’s most, teal a quarter of it.";
+const SCALE = "Square-root scale: yellow is a map’s most, teal a quarter.";
 
 /**
  * Paints a map on a scale of square roots, which is also that of the light on the picture. shown and chosen are the

@@ -22,6 +22,10 @@ export function makeToolbar(source, board, ...more) {
     }),
   );
   const draw = button("Draw", () => pad.open(!pad.isOpen), { class: "vl-draw", "aria-expanded": "false" });
+  const options = button("Options", () => {
+    const isOpen = element.closest(".vl-panel")?.classList.toggle("vl-options");
+    attribute(options, "aria-expanded", isOpen);
+  }, { class: "vl-more", "aria-expanded": "false" }); // on a phone, where they are folded
   const pad = drawingPad(source, board, {
     opener: draw,
     opened: (isOpen) => draw.setAttribute("aria-expanded", String(isOpen)),
@@ -37,8 +41,14 @@ export function makeToolbar(source, board, ...more) {
     },
   });
 
+  const ten = el("div", { class: "vl-ten" }, ...digits);
+  const bring = () => ten.scrollTo({ left: digits[marked ?? 0].offsetLeft - 80 }); // into sight, where the row scrolls
+  new ResizeObserver(bring).observe(ten);
+  let marked = source.label;
   function refresh() {
     digits.forEach((element, label) => attribute(element, "aria-pressed", source.label === label));
+    if (marked !== source.label) requestAnimationFrame(bring);
+    marked = source.label;
     ground.value = source.state.ground;
     another.disabled = source.state.ground === "none";
     scraps.value = String(source.state.scraps);
@@ -47,7 +57,7 @@ export function makeToolbar(source, board, ...more) {
   refresh();
   const element = html`
     <div class="vl-toolbar" role="group" aria-label="The image">
-      <div class="vl-row vl-digits">${digits}${draw}</div>
+      <div class="vl-row vl-digits">${ten}${draw}${options}</div>
       <div class="vl-row">${labelled("Background", ground)}${another}</div>
       ${labelled("Distractors", scraps)}${more}
     </div>`;

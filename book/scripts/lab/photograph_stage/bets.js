@@ -27,12 +27,8 @@ const contains = ({ top, left, bottom, right }, patch, grid) => {
 const patchesOf = (place, grid) =>
   upTo(grid * grid).filter((patch) => contains(place, patch, grid));
 /** @type {(place: Box) => Box} */
-const turnedPlace = ({ top, left, bottom, right }) => ({
-  top: 1 - bottom,
-  left: 1 - right,
-  bottom: 1 - top,
-  right: 1 - left,
-});
+const turnedPlace = ({ top, left, bottom, right }) =>
+  ({ top: 1 - bottom, left: 1 - right, bottom: 1 - top, right: 1 - left });
 
 /** Returns the best match of the patch that asks. @type {(facts: Facts) => Match} */
 function match({ now, blocks, state, grid }) {

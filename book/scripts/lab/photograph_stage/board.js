@@ -94,12 +94,8 @@ function ring(c, x, y, cell) {
  */
 export function photographBoard({ grid, asked, brush, shown, beside }) {
   const canvas = el("canvas", { class: "vl-board vp-board", "aria-hidden": "true" });
-  const patches = el("div", {
-    class: "vl-patches vp-patches",
-    tabindex: 0,
-    role: "application",
-    "aria-roledescription": "patches",
-  });
+  const about = { tabindex: 0, role: "application", "aria-roledescription": "patches" };
+  const patches = el("div", { class: "vl-patches vp-patches", ...about });
   const classButton = button("class token", () => asked.pick(0), { class: "vp-class-token", "aria-pressed": "false" });
   const nudges = [["←", "Left"], ["↑", "Up"], ["↓", "Down"], ["→", "Right"]].map(([sign, way]) =>
     button(sign, () => step(ARROWS[`Arrow${way}`]), { "aria-label": `One patch ${way.toLowerCase()}` }),

@@ -12,11 +12,12 @@ import { PHOTOS } from "./state.js";
 const TITLES = { directions: "Directions", matches: "Matches", norms: "Norms", saliency: "Saliency" };
 
 /**
- * Makes {element, said, paint(views)}; choose(view) is called when a picture is pressed, and back() when the
- * photograph is, which stands beside them on a phone only, where they stay in sight. said is the place for words.
- * @param {{ grid: number, choose(view: string): void, back(): void }} hands
+ * Makes {element, said, onAgain, paint(views)}; choose(view) is called when a picture is pressed, and on a phone, where
+ * they stay in sight, back() when the photograph is that stands beside them, and allOn() when onAgain is.
+ * said is the place for words.
+ * @param {{ grid: number, choose(view: string): void, back(): void, allOn(): void }} hands
  */
-export function makings({ grid, choose, back }) {
+export function makings({ grid, choose, back, allOn }) {
   const rows = Object.entries(TITLES).map(([view, title]) => {
     const [now, before] = [0, 1].map(() => el("canvas", { class: "vp-small", "aria-hidden": "true" }));
     const press = button("", () => choose(view), { class: "vp-view", "aria-pressed": "false" });
@@ -28,9 +29,10 @@ export function makings({ grid, choose, back }) {
   const toBoard = button("", back, { class: "vp-view vp-to-board" });
   toBoard.append(board, el("span", { class: "vp-view-name" }, "Photograph"));
   const said = el("p", { class: "vl-looks vp-said" });
+  const onAgain = button("", allOn, { class: "vl-beside vp-on-again" });
   const element = html`
     <section class="vp-makings" aria-label="What the model makes of it">
-      ${toBoard}${rows.map(({ row }) => row)}${said}
+      ${toBoard}${rows.map(({ row }) => row)}${said}${onAgain}
     </section>`;
 
   /**
@@ -59,7 +61,7 @@ export function makings({ grid, choose, back }) {
       paintPixels(canvas, picture.values, grid, grid, picture.colouring ?? colouring(picture.values));
   }
 
-  return { element, said, paint };
+  return { element, said, onAgain, paint };
 }
 
 /**

@@ -4,17 +4,8 @@ import { el, html } from "../../shared/elements.js";
 import { inWords, placeAt } from "../../shared/grid.js";
 import { capital } from "../../shared/numbers.js";
 import { challengeCard } from "../parts/challenges.js";
-import {
-  attribute,
-  button,
-  hide,
-  labelled,
-  makeAnnouncer,
-  makeChoice,
-  percent,
-  uniqueId,
-  write,
-} from "../parts/dom.js";
+import { attribute, button, hide, labelled, makeAnnouncer, makeChoice, percent } from "../parts/dom.js";
+import { uniqueId, write } from "../parts/dom.js";
 import { addressKeeper, keepingButtons } from "../parts/keeping.js";
 import { toPatches } from "../parts/maps.js";
 import { colouring, context, grey, penOf } from "../parts/paint.js";
@@ -28,7 +19,7 @@ import { makings, otherPhotograph } from "./makings.js";
 import { photographMaps, toggleSwitch } from "./maps.js";
 import { makeAlbum, takeFiles } from "./pictures.js";
 import { photographSession } from "./session.js";
-import { PHOTOS, VIEWS, changesInWords, changingInWords, headName } from "./state.js";
+import { PHOTOS, VIEWS, changesInWords, changingInWords, headName, offInWords } from "./state.js";
 import { isUntouched, lookOptions, photographForm } from "./state.js";
 
 /** @import { Attributes } from "../../shared/elements.js" */
@@ -37,6 +28,7 @@ import { isUntouched, lookOptions, photographForm } from "./state.js";
 /** @import { SmallPicture, View, Views } from "../parts/types.d.ts" */
 
 const HEADER = 48; // pixels, which stays above the page
+const PINNED = 45; // pixels: what stays in sight begins above it, once it does
 const PATIENCE = 250; // milliseconds from which the stage says what the model is about to show
 const PAINT = "Paint over the photograph: the model does not see the patches that you hide.";
 const NO_PATCH = "The class token is no patch. Press a patch, and its token is compared with all others.";
@@ -142,9 +134,8 @@ export async function photographStage(model, { photos, common, chosen }) {
   }
 
   function directionsInWords() {
-    const scaled = state.common
-      ? "The colours mean the same in all pictures."
-      : "The colours are chosen for this picture alone.";
+    const meaning = state.common ? "mean the same in all pictures" : "are chosen for this picture alone";
+    const scaled = `The colours ${meaning}.`;
     if (!isChanged())
       return (
         `Each patch has a token, the ${dim} numbers that the model makes of it. Patches of one colour have similar ` +
@@ -193,13 +184,17 @@ export async function photographStage(model, { photos, common, chosen }) {
       ? ` Before: ${middleAndMost(before).median.toFixed(0)} and ${middleAndMost(before).most.toFixed(0)}.`
       : "";
     const lengths = `the median is ${median.toFixed(0)}, the longest ${most.toFixed(0)}`;
-    return `How long the tokens are: ${lengths}. ${stands}${was}`;
+    return `How long the tokens are: ${lengths}. ${stands}${was}${ofAsking(now, (norm) => norm.toFixed(0))}`;
   }
 
+  /** Says what the patch that asks has of these values. @type {(values: Numbers, said: typeof near) => string} */
+  const ofAsking = (values, said) => (asks() > 0 ? ` This patch: ${said(values[asks() - 1])}.` : "");
+
   function saliencyInWords() {
-    const { share, kept } = markedShares(salienceOf(looked().now), isChanged() ? salienceOf(looked().before) : null);
+    const now = salienceOf(looked().now);
+    const { share, kept } = markedShares(now, isChanged() ? salienceOf(looked().before) : null);
     return `The model’s answer: it marks ${percent(share)} of the ` +
-      `picture${kept === null ? "." : `, and ${percent(kept)} of what it marked before.`}`;
+      `picture${kept === null ? "." : `, and ${percent(kept)} of what it marked before.`}${ofAsking(now, near)}`;
   }
 
   /** Returns what lies on the large photograph. @type {() => ShownPhotograph} */
@@ -295,10 +290,12 @@ export async function photographStage(model, { photos, common, chosen }) {
   const headSwitch = toggleSwitch("head", () => state.head && toggle(state.head));
   const headLabel = el("span", { class: "vp-switch-name", "aria-hidden": "true" });
   const headField = html`<span class="vl-field vp-off">${headSwitch.element}${headLabel}</span>`;
+  const allOn = () => change({ off: [] });
   const small = makings({
     grid,
     choose: chooseView,
-    back: () => {
+    allOn,
+    back() {
       toBoard();
       board.focus();
     },
@@ -332,13 +329,10 @@ export async function photographStage(model, { photos, common, chosen }) {
     );
   } });
   const showAll = button("Show all", () => change({ hidden: [] }));
-  const allOn = button("All on", () => change({ off: [] }));
+  const onAgain = button("", allOn);
   const taken = el("p", { class: "vl-note vp-taken" });
-  const believed = el("canvas", {
-    class: "vp-believed",
-    role: "img",
-    "aria-label": "The photograph with its patches where their positions say that they are",
-  });
+  const meant = "The photograph with its patches where their positions say that they are";
+  const believed = el("canvas", { class: "vp-believed", role: "img", "aria-label": meant });
   const believes = html`
     <figure class="vp-believes" hidden>${believed}<figcaption>as the positions have it</figcaption></figure>`;
 
@@ -374,7 +368,8 @@ export async function photographStage(model, { photos, common, chosen }) {
     const picture = el("img", { src: photos[name], alt: "", width: 52, height: 52 });
     return { name, press: thumb(name, picture, { "aria-label": word, title: word }) };
   });
-  const fileLabel = el("label", { for: file.id, class: "vp-file-label" }, "Your own picture …");
+  const fileLabel = el("label", { for: file.id, class: "vp-file-label" },
+    "Your own\u00a0", el("span", { class: "vp-long" }, "picture\u00a0"), "…");
   const pictures = html`
     <div class="vl-toolbar vp-pictures" role="group" aria-label="The picture">
       <div class="vl-row">
@@ -484,12 +479,8 @@ export async function photographStage(model, { photos, common, chosen }) {
     if (asks() === 0) return { picture, words: NO_PATCH };
     const similarities = similarTo(looked().now, other.now);
     const { patch, cosine } = bestMatch(similarities, grid);
-    return {
-      picture,
-      light: lightOfMatches(similarities),
-      match: patch,
-      words: `The most similar patch: ${placeInWords(patch)}, cosine ${near(cosine)}.`,
-    };
+    const words = `The most similar patch: ${placeInWords(patch)}, cosine ${near(cosine)}.`;
+    return { picture, light: lightOfMatches(similarities), match: patch, words };
   }
 
   function paintControls() {
@@ -500,23 +491,19 @@ export async function photographStage(model, { photos, common, chosen }) {
     inCommon.checked = state.common;
     onPhoto.value = state.view;
     hide(showAll, !state.hidden.length);
-    hide(allOn, !state.off.length);
+    for (const press of [onAgain, small.onAgain]) {
+      hide(press, !state.off.length);
+      write(press, `${offInWords(state)} · switch on`);
+    }
     hide(headField, !state.head);
     if (state.head) {
       headSwitch.show(!state.off.includes(state.head), headName(state.head));
       write(headLabel, capital(headName(state.head)));
     }
     const changes = changesInWords(seen?.state ?? state); // of what is drawn, until the next look is
-    write(
-      taken,
-      next || doing
-        ? ""
-        : changes
-          ? `Changed: ${changes}. Dashed frames show what was before.`
-          : hiding.checked
-            ? PAINT
-            : "Nothing is changed. Switch something off, and what was before stays below it.",
-    );
+    write(taken, next || doing ? ""
+      : changes ? `Changed: ${changes}. Dashed frames show what was before.`
+      : hiding.checked ? PAINT : "Nothing is changed. Switch something off, and what was before stays below it.");
     keeper.write();
   }
 
@@ -538,13 +525,8 @@ export async function photographStage(model, { photos, common, chosen }) {
     element.classList.toggle("vp-next", next !== null);
     element.classList.toggle("vp-waits", doing !== "");
     if (next) return write(small.said, looksInWords());
-    maps.paint({
-      mapOf,
-      isOff,
-      chosen: state.view === "head" ? state.head : null,
-      shown: head(),
-      title: `Where ${nameOf(asks())} looks`,
-    });
+    const chosen = state.view === "head" ? state.head : null;
+    maps.paint({ mapOf, isOff, chosen, shown: head(), title: `Where ${nameOf(asks())} looks` });
     const shown = views();
     if (isUntried) shown.matches.words += ` ${INVITATION}`;
     small.paint(shown, view(), boardShows());
@@ -554,12 +536,9 @@ export async function photographStage(model, { photos, common, chosen }) {
     hide(believes, !drawn.shuffled);
     if (drawn.shuffled) {
       const side = PICTURE_SIDE;
-      paintPhotograph(context(believed, side, side, 0.5), {
-        picture: looked().picture.shown(drawn.turned),
-        grid,
-        hidden: new Set(drawn.hidden),
-        places: lookOptions(drawn, model).shuffled,
-      });
+      const [shownThere, hidden] = [looked().picture.shown(drawn.turned), new Set(drawn.hidden)];
+      const { shuffled: places } = lookOptions(drawn, model);
+      paintPhotograph(context(believed, side, side, 0.5), { picture: shownThere, grid, hidden, places });
     }
   }
 
@@ -585,13 +564,8 @@ export async function photographStage(model, { photos, common, chosen }) {
   }
 
   const bets = challengeCard({
-    show: showState,
-    bets: photographBets(model),
-    first: form.first,
-    state: () => state,
-    imageOf: ({ photo }) => ({ photo }),
-    end: PHOTOGRAPH_FAREWELL,
-    glance,
+    show: showState, bets: photographBets(model), first: form.first, state: () => state,
+    imageOf: ({ photo }) => ({ photo }), end: PHOTOGRAPH_FAREWELL, glance,
   });
   const keeper = addressKeeper({ state: () => state, form, stage: "photograph", tell: toast.say, show: showState });
   const keeping = keepingButtons({
@@ -633,7 +607,7 @@ export async function photographStage(model, { photos, common, chosen }) {
         ${settings}
         <div class="vl-toolbar vp-take" role="group" aria-label="Take something away">
           ${labelled("shuffle the positions", shuffled)}${labelled("hide patches", hiding)}
-          ${showAll}${allOn}${taken}
+          ${showAll}${onAgain}${taken}
         </div>
         <div class="vp-right">${small.element}${elsewhere.element}${believes}</div>
         <div class="vp-heads">${maps.element}${headField}</div>
@@ -642,6 +616,10 @@ export async function photographStage(model, { photos, common, chosen }) {
       ${toast.element}
     </div>`;
   takeFiles(element, file, take);
+  new IntersectionObserver(([{ boundingClientRect: { top } }]) => {
+    element.classList.toggle("vp-pinned", top < PINNED);
+    refresh();
+  }, { rootMargin: `${-PINNED}px 0px 0px`, threshold: [0, 0.97, 1] }).observe(small.element);
   const found = form.parse(location.hash);
   if (found) Object.assign(state, found.state);
   if (found?.faults.length) toast.say([...found.faults, "The rest of the link is shown."].join(" "));

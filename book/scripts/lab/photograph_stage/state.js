@@ -10,21 +10,11 @@ import { patchAt } from "./facts.js";
 
 /** @type {Record<string, string>} */
 export const PHOTOS = {
-  cat: "cat",
-  flower: "dahlia",
-  astronaut: "astronaut",
-  china: "temple",
-  coffee: "coffee",
-  rocket: "rocket",
+  cat: "cat", flower: "dahlia", astronaut: "astronaut", china: "temple", coffee: "coffee", rocket: "rocket",
 };
 /** @type {Record<string, string>} */
 export const VIEWS = {
-  plain: "nothing",
-  head: "a head",
-  directions: "directions",
-  matches: "matches",
-  norms: "norms",
-  saliency: "saliency",
+  plain: "nothing", head: "a head", directions: "directions", matches: "matches", norms: "norms", saliency: "saliency",
 };
 /** @type {Pair} */
 const EYE = [0.4, 0.31]; // of the cat, as shares of the picture's height and width
@@ -64,16 +54,8 @@ export function photographForm({ grid, blocks, heads }) {
   const form = addressForm({
     /** @type {() => PhotographState} */
     first: () => ({
-      photo: "cat",
-      turned: false,
-      asks: 1 + patchAt(...EYE, grid),
-      head: null,
-      view: "matches",
-      common: false,
-      other: null,
-      off: [],
-      shuffled: false,
-      hidden: [],
+      photo: "cat", turned: false, asks: 1 + patchAt(...EYE, grid), head: null, view: "matches", common: false,
+      other: null, off: [], shuffled: false, hidden: [],
     }),
     parts: () => ({
       photo: {
@@ -132,10 +114,20 @@ export function shuffle(count) {
 /** @type {(taken: Taken & { turned: boolean }) => boolean} */
 export const isUntouched = ({ off, shuffled, hidden, turned }) => !off.length && !shuffled && !hidden.length && !turned;
 
+/** Returns the heads that are off, and the blocks. @type {(off: string[]) => string[][]} */
+const headsAndBlocks = (off) => [true, false].map((ofHeads) => off.filter((name) => name.includes(".") === ofHeads));
+
+/** Says what is off, if something is. @type {(taken: Pick<Taken, "off">) => string} */
+export function offInWords({ off }) {
+  const [heads, blocks] = headsAndBlocks(off);
+  if (off.length === 1) return capital(`${heads.length ? headName(off[0]) : `block ${off[0]}`} is off`);
+  return heads.length && blocks.length ? `${off.length} parts are off`
+    : heads.length ? `${heads.length} heads are off` : `Blocks ${blocks.join(", ")} are off`;
+}
+
 /** Returns in words what is taken away or changed, or "". @type {(taken: Taken & { turned: boolean }) => string} */
 export function changesInWords({ off, shuffled, hidden, turned }) {
-  const heads = off.filter((name) => name.includes("."));
-  const blocks = off.filter((name) => !name.includes("."));
+  const [heads, blocks] = headsAndBlocks(off);
   const said = [];
   if (turned) said.push("upside down");
   if (blocks.length) said.push(`${blocks.length > 1 ? "blocks" : "block"} ${blocks.join(", ")} off`);
