@@ -81,7 +81,7 @@ def block(drawing: Drawing, x: float, top: float, config: VariantConfig) -> None
         drawing.arrow(*around, thick=1)
         if parts == "attention":
             words = "one of", f"{config.depth} blocks"
-            drawing.lines(middle + 50, y + r + 4, *words)
+            drawing.lines(middle + 46, y + 5, *words)
         y += SIDE
     y = arrow(drawing, middle, y, 10)
     drawing.box(x, top, WIDE, y - top, ground=False, thick=0.75)
