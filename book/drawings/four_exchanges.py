@@ -6,10 +6,10 @@ from vit_steps.variants.modern_vit import VariantConfig
 OLD, NEW = VariantConfig.small(), VariantConfig.dinov3_small()
 WIDE = 164.0  # of a column
 LEFTS = (1.0, 195.0)  # left edges of the columns
-SIDE = 15.0  # of a token
+SIDE = 15.0  # of a token and of a circle
 CHANGED: Colour = "asking"  # its frame is thick
-BOX = 20.0  # height of a layer
-APART = 9.0  # from a layer to the next
+BOX = 17.0  # height of a layer
+APART = 6.5  # from a layer to the next
 
 
 def draw() -> Drawing:
@@ -24,8 +24,8 @@ def draw() -> Drawing:
         "attention and MLP add is first multiplied by a LayerScale. All else is equal.",
     )
     for x, name, config in zip(LEFTS, ("2020", "DINOv3"), (OLD, NEW), strict=True):
-        drawing.text(x + WIDE / 2, 14, name, size=13.5, bold=True, anchor="middle")
-        y = tokens(drawing, x, 24, config)
+        drawing.text(x + WIDE / 2, 13, name, size=13.5, bold=True, anchor="middle")
+        y = tokens(drawing, x, 20, config)
         block(drawing, x, y, config)
     return drawing
 
@@ -35,45 +35,37 @@ def tokens(drawing: Drawing, x: float, y: float, config: VariantConfig) -> float
     registers, learned = config.num_registers, config.positions == "learned"
     patches = 5
     count = 1 + registers + patches
-    left = x + (WIDE - count * SIDE - 14) / 2
+    left = x + (10 if learned else 0)
     for place in range(count):
         colour: Colour = "patch-0"
         if place <= registers:
             colour = CHANGED if place else "class"
         here = Box(left + place * SIDE, y, SIDE - 2, SIDE - 2)
-        drawing.box(here.x, y, here.width, here.height, colour=colour, radius=2)
+        thick = 2.25 if colour == CHANGED else 1
+        drawing.box(*vars(here).values(), colour=colour, thick=thick, radius=2)
         if learned:
-            drawing.box(
-                here.x,
-                y + SIDE + 12,
-                here.width,
-                here.height,
-                colour="position",
-                radius=2,
-            )
-    drawing.text(left + count * SIDE + 2, y + 11, "…", size=12)
+            below = here.x, y + SIDE + 1, here.width, here.height
+            drawing.box(*below, colour="position", radius=2)
+    right = left + count * SIDE + 1
+    drawing.text(right, y + 10, "…", size=12)
     if registers:
-        words = f"{registers} registers"
-        at = left + SIDE
-        drawing.line((at, y + SIDE + 2), (at + registers * SIDE - 2, y + SIDE + 2))
-        drawing.text(at, y + SIDE + 15, words, size=11, colour=CHANGED)
-        drawing.text(left, y + SIDE + 32, "no positions added", size=11, colour=CHANGED)
+        both = f"{registers} registers", "no positions"
+        for at, word in zip((left + SIDE, left + 6 * SIDE), both, strict=True):
+            drawing.text(at, y + 27, word, size=11, colour=CHANGED, bold=True)
     if learned:
-        drawing.text(left - 3, y + SIDE + 10, "+", size=12, anchor="end")
-        drawing.text(
-            left + count * SIDE + 2, y + SIDE + 23, "…", size=12, colour="position"
-        )
-        drawing.text(left, y + 2 * SIDE + 24, "positions", size=11, colour="position")
-    return y + 72
+        drawing.text(left - 2, y + SIDE + 12, "+", size=12, anchor="end")
+        drawing.text(right, y + SIDE + 11, "…", size=12, colour="position")
+        drawing.text(right + 13, y + SIDE + 11, "positions", size=11, colour="position")
+    return y + 36
 
 
 def block(drawing: Drawing, x: float, top: float, config: VariantConfig) -> None:
     """Draw a block, from its tokens to the next block's."""
-    middle = x + 66
-    y = top + 4
+    middle = x + 63
+    y = top
     for parts in ("attention", "MLP"):
-        branch = y + 5
-        y = arrow(drawing, middle, y, 16)
+        branch = y + 4
+        y = arrow(drawing, middle, y, 12)
         y = layer(drawing, middle, y, "LayerNorm")
         if parts == "attention":
             y = three(drawing, middle, y, config)
@@ -82,15 +74,17 @@ def block(drawing: Drawing, x: float, top: float, config: VariantConfig) -> None
         else:
             y = layer(drawing, middle, y, parts)
             y = layer(drawing, middle, y, "LayerScale", CHANGED)
-        drawing.circle(middle, y + 8, 8)
-        drawing.text(middle, y + 12, "+", anchor="middle")
-        around = (middle, branch), (x + 8, branch), (x + 8, y + 8), (middle - 8, y + 8)
+        r = SIDE / 2
+        drawing.circle(middle, y + r, r)
+        drawing.text(middle, y + r + 4, "+", anchor="middle")
+        around = (middle, branch), (x + 7, branch), (x + 7, y + r), (middle - r, y + r)
         drawing.arrow(*around, thick=1)
-        y += 16
-    y = arrow(drawing, middle, y, 12)
+        if parts == "attention":
+            words = "one of", f"{config.depth} blocks"
+            drawing.lines(middle + 46, y + 5, *words)
+        y += SIDE
+    y = arrow(drawing, middle, y, 10)
     drawing.box(x, top, WIDE, y - top, ground=False, thick=0.75)
-    words = f"one of {config.depth} blocks"
-    drawing.text(x + WIDE / 2, y + 15, words, size=11, colour="soft", anchor="middle")
 
 
 def arrow(drawing: Drawing, x: float, y: float, long: float = APART) -> float:
@@ -108,9 +102,18 @@ def layer(
     down: float = APART,
 ) -> float:
     """Draw a layer with an arrow to the next one, and return the y of that."""
-    thick = 2.25 if colour == CHANGED else 1
     drawing.box(
-        middle - 46, y, 92, BOX, name, colour=colour, thick=thick, size=11.5, radius=4
+        middle - 46,
+        y,
+        92,
+        BOX,
+        name,
+        colour=colour,
+        thick=2.25 if colour == CHANGED else 1,
+        radius=4,
+        size=11.5,
+        bold=colour == CHANGED,
+        ink=colour if colour == CHANGED else "ink",
     )
     return arrow(drawing, middle, y + BOX, down)
 
@@ -124,18 +127,30 @@ def three(drawing: Drawing, middle: float, y: float, config: VariantConfig) -> f
         drawing.box(x - 14, y, 28, BOX, colour[0], colour=colour, radius=4)
         if config.rope and colour != "value":
             arrow(drawing, x, y + BOX)
-            turn = x - 14, below, 28, BOX
-            drawing.box(*turn, "turn", colour=CHANGED, thick=2.25, size=11, radius=4)
+            drawing.box(
+                x - 14.5,
+                below,
+                29,
+                BOX,
+                "turn",
+                colour=CHANGED,
+                thick=2.25,
+                radius=4,
+                size=11,
+                bold=True,
+                ink=CHANGED,
+            )
             arrow(drawing, x, below + BOX)
         else:
             arrow(drawing, x, y + BOX, BOX + 2 * APART)
     has = config.qkv_bias
     drawing.lines(
         middle + 50,
-        y + 9,
+        y + 7,
         "with" if has else "no",
         "biases",
         size=11,
         colour="soft" if has else CHANGED,
+        bold=not has,
     )
     return y + 2 * (BOX + APART)

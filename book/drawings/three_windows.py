@@ -66,7 +66,7 @@ def draw() -> Drawing:
     with drawing.part("title", moving=True):
         drawing.text(VIEW.middle, 14, " ", size=13, bold=True, anchor="middle")
     with drawing.part("cover", moving=True):
-        drawing.area((PHOTO.x, PHOTO.y), (PHOTO.right, PHOTO.bottom), colour="soft")
+        drawing.covers([PHOTO], 0.4)
     with drawing.part("frame", moving=True):
         drawing.mark(framed(window(SIDES[0])))
     with drawing.part("whole", moving=True):
