@@ -13,5 +13,7 @@ from vit_book.photographs import things as things
 from vit_book.results import read_results as read_results
 from vit_book.results import recorded as recorded
 from vit_book.style import COLOURS as COLOURS
+from vit_book.style import LETTERS as LETTERS
+from vit_book.style import name_line as name_line
 from vit_book.style import use_book_style as use_book_style
 from vit_book.tables import Table as Table

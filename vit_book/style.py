@@ -13,6 +13,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
@@ -30,6 +31,15 @@ COLOURS = {
     "sky": "#56B4E9",
     "purple": "#CC79A7",
     "grey": "#666666",
+}
+
+# The same for letters on white, darker where a line's colour is too pale to be read.
+LETTERS = COLOURS | {
+    "orange": "#9A6B00",
+    "green": "#008561",
+    "vermilion": "#C05500",
+    "sky": "#3A7A9E",
+    "purple": "#A16084",
 }
 
 # The scale of attention weights, and of all numbers from 0 up that a map shows: in
@@ -65,6 +75,22 @@ def use_book_style() -> None:
         # A backend sets a formatter of its own when it is loaded, so load it first.
         plt.switch_backend(plt.get_backend())
         shell.display_formatter.formatters["image/png"].for_type(Figure, book_png)
+
+
+def name_line(
+    line: Line2D, at: int = -1, away: tuple[float, float] = (6, 0), **how: Any
+) -> None:
+    """Write a line's label beside its last point, or another one, in its colour.
+
+    Text that begins ``away`` from the point, in 1/72 of an inch, needs no legend. With
+    ``ha="right"`` it ends there.
+    """
+    letters = {COLOURS[name]: LETTERS[name] for name in COLOURS}
+    style = {"color": letters[line.get_color()], "va": "center"} | how
+    place = line.get_xydata()[at]
+    line.axes.annotate(
+        line.get_label(), place, away, textcoords="offset points", **style
+    )
 
 
 def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:

@@ -19,7 +19,7 @@ from bs4 import BeautifulSoup
 from numpy.typing import NDArray
 from PIL import Image
 
-from vit_book import COLOURS
+from vit_book import COLOURS, LETTERS
 
 PAGE = "#121212"  # background of the dark theme
 INK = "#ced6dd"  # its text colour
@@ -64,8 +64,9 @@ def recoloured(
     A colour that is far from the book's inks and fills much of the drawing counts as
     one more ink.
     """
-    light = rgb(["#000000", *(COLOURS[name] for name in IN_THE_DARK)])
-    dark = rgb([INK, *IN_THE_DARK.values()])
+    inks_of = [named[name] for named in (COLOURS, LETTERS) for name in IN_THE_DARK]
+    light = rgb(["#000000", *inks_of])
+    dark = rgb([INK, *IN_THE_DARK.values(), *IN_THE_DARK.values()])
     while True:
         away, inks = 255 - colours, 255 - light
         amounts = np.clip(away @ inks.T / (inks**2).sum(1), 0, 1)  # (n, inks)

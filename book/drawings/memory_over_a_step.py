@@ -80,16 +80,16 @@ def draw() -> Drawing:
         "each block’s input kept, the rest computed again",
         bold=True,
     )
-    panel(drawing, base, low, inputs, scale, unit, "patch-2", (0, 10))
+    panel(drawing, base, low, inputs, scale, unit, "patch-0", (0, 10))
     drawing.text(
         LEFT + 12 * scale + 40,
         base - 5.4 * unit,
         f"{peaks[1]:.1f} MiB",
         bold=True,
-        colour="patch-2",
+        colour="patch-0",
     )
     drawing.text(
-        LEFT + 4, base - 3.2 * unit, f"{waits:.1f} MiB", colour="patch-2", bold=True
+        LEFT + 4, base - 3.2 * unit, f"{waits:.1f} MiB", colour="patch-0", bold=True
     )
     drawing.text(LEFT + 6, base + 17, "forward", size=11, colour="soft")
     drawing.text(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from book.drawings.kit import Box, Colour, Drawing, Word
 
 IMAGES = TOKENS = BLOCKS = 4
-COLOURS: tuple[Colour, ...] = ("patch-0", "patch-3")  # of GPU 0 and GPU 1
+COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1")  # of GPU 0 and GPU 1
 LEFT, STEP = 138, 124  # left edge of GPU 0, and from there to GPU 1's
 TOP, DOWN = 50, 74  # upper edge of the first way, and from there to the next
 SIDE, WIDE, HIGH = 13, 32, 10  # a token, a block

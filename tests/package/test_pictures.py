@@ -103,6 +103,19 @@ def test_notebook_picture_keeps_white_and_the_books_colours():
         assert tuple(bytes.fromhex(colour[1:])) in kept
 
 
+def test_a_name_beside_a_line_is_within_the_picture():
+    figure, ax = plt.subplots(figsize=(3, 2), layout="constrained")
+    [line] = ax.plot([0, 1], [0, 1], color=vit_book.COLOURS["orange"], label="a line")
+    vit_book.name_line(line)
+    figure.draw_without_rendering()
+    [name] = ax.texts
+    assert (
+        name.get_text() == "a line" and name.get_color() == vit_book.LETTERS["orange"]
+    )
+    assert name.get_window_extent().x0 > ax.transData.transform((1, 1))[0]
+    assert name.get_window_extent().x1 <= figure.bbox.x1
+
+
 def images_of(figure):
     """Return a figure's pixels in its PNG, and the boxes of its images."""
     picture = Image.open(io.BytesIO(book_png(figure)[0]))

@@ -24,7 +24,7 @@ from book.chromium import served
 from book.drawings import kit
 from tests.conftest import ROOT
 from tests.site.visit import resize
-from vit_book import COLOURS, drawing, use_book_style
+from vit_book import COLOURS, LETTERS, drawing, use_book_style
 from vit_book.style import book_png
 from vit_steps.notebook import show_image
 
@@ -266,6 +266,16 @@ def test_every_ink_is_readable_in_the_dark():
     [[*ink, opacity]] = dark_figures.recoloured(grey, np.array([1])).astype(float)
     seen = PAGE + opacity / 255 * (ink - PAGE)
     assert dark_figures.contrast(seen, PAGE) >= 4.5
+
+
+@pytest.mark.parametrize("name", LETTERS)
+def test_letters_of_a_line_are_readable_in_light_and_have_its_ink_in_the_dark(name):
+    [letters, white] = dark_figures.rgb([LETTERS[name], "#ffffff"])
+    assert dark_figures.contrast(letters, white) >= 4.5
+    line, letters = dark_figures.recoloured(
+        dark_figures.rgb([COLOURS[name], LETTERS[name]]), np.array([9, 9])
+    )
+    assert line.tolist() == letters.tolist()
 
 
 def test_inks_stay_apart_in_the_dark():
