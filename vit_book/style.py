@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from cycler import cycler
 from IPython.core.getipython import get_ipython
+from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
@@ -86,10 +87,11 @@ def name_line(
     ``ha="right"`` it ends there.
     """
     letters = {COLOURS[name]: LETTERS[name] for name in COLOURS}
-    style = {"color": letters[line.get_color()], "va": "center"} | how
-    place = line.get_xydata()[at]
+    style = {"color": letters[str(line.get_color())], "va": "center"} | how
+    x, y = np.asarray(line.get_xydata())[at]
+    assert isinstance(line.axes, Axes), "the line is in a plot"
     line.axes.annotate(
-        line.get_label(), place, away, textcoords="offset points", **style
+        str(line.get_label()), (x, y), away, textcoords="offset points", **style
     )
 
 
