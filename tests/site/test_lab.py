@@ -1893,10 +1893,10 @@ def test_on_a_desk_everything_begins_at_the_stages_left_edge(fresh, width):
     resize(fresh, {"width": width, "height": 900})
     begins = "(all) => all.map(one => Math.round(one.getBoundingClientRect().left))"
     sections = "article > section > section"
-    parts = fresh.locator(f"article .vit-lab:not([hidden]), {sections} > h2, #board")
+    parts = fresh.locator(f"article .vit-lab:not([hidden]), {sections} h2, #board")
     edges = parts.evaluate_all(begins)
     assert len(edges) > 6 and len(set(edges)) == 1
-    paragraphs = fresh.locator(f"{sections} > p").evaluate_all(begins)
+    paragraphs = fresh.locator(".lab-part > p").evaluate_all(begins)
     assert len(set(paragraphs)) == 2  # they stand in pairs
 
 
