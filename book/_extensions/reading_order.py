@@ -109,7 +109,7 @@ def with_cards(app: Sphinx, page: str, body: str) -> str:
         title = html_of(app.env.titles[other].astext())
         said = f"<b>{title}</b><br>{question_of(app, other)}<br>"
         said = escaped(f"{said}<i>{minutes_of_page(other)} minutes</i>")
-        how = 'data-bs-toggle="tooltip" data-bs-html="true"'
+        how = 'data-bs-toggle="tooltip" data-bs-html="true" data-bs-container="main"'
         shown = f'data-bs-custom-class="about" data-bs-title="{said}"'
         return f"<a {how} {shown}{link[0].removeprefix('<a')}"
 
