@@ -31,6 +31,7 @@ from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
 from book._extensions.folding import FOLDED_WHOLE, visible_lines
+from book._extensions.reading_order import STATED
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ["book/intro.md", "book/teaching.md"]
@@ -43,7 +44,6 @@ ONE_WORD = {"code_inline", "math_inline", "myst_role"}
 NOT_READ = {"heading_open": "heading_close", "table_open": "table_close"}
 WORD = re.compile(r"[\w'’]+")
 
-STATED = re.compile(r"\b(?:Time:|It takes) about (?:(\d+) minutes|an hour)")
 HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
 LINK_TO_NOTEBOOK = re.compile(r"\]\(([^)#]+\.ipynb)(?:#([^)]+))?\)")
 

@@ -20,12 +20,12 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
-from book.minutes import ROOT, in_fives, minutes
-
+ROOT = Path(__file__).parents[2]
 CHAPTER = re.compile(r"notebooks/\d\d_\w+")
 EXERCISES = "notebooks/exercises/"
 SIDE_ROADS = "notebooks/side_roads/"
 TIMED = re.compile(rf"{CHAPTER.pattern}|{SIDE_ROADS}\w+")
+STATED = re.compile(r"\b(?:Time:|It takes) about (?:(\d+) minutes|an hour)")
 LINK = re.compile(r'<a class="reference internal" href="([^"#:]+)\.html(?=["#])')
 BEFORE_THE_THEME = 400
 
@@ -83,9 +83,11 @@ def html_of(text: str) -> str:
 
 @cache
 def minutes_of_page(page: str) -> int | None:
-    """Return the minutes that a chapter or a side road takes, in fives."""
-    path = Path(ROOT, f"{page}.ipynb")
-    return in_fives(minutes(path)) if TIMED.fullmatch(page) else None
+    """Return the minutes that a chapter or a side road says it takes."""
+    if not TIMED.fullmatch(page):
+        return None
+    stated = STATED.search(Path(ROOT, f"{page}.ipynb").read_text(encoding="utf-8"))
+    return int(stated[1] or 60) if stated else None
 
 
 def question_of(app: Sphinx, page: str) -> str:
