@@ -956,7 +956,7 @@ def test_a_map_falls_on_the_board_by_mouse_and_by_keyboard(fresh):
     fresh.keyboard.press("Shift+Tab")
     fresh.keyboard.press("Shift+Tab")
     assert fresh.evaluate("document.activeElement.className") == "vl-patches"
-    look.get_by_label("Weights").focus()
+    look.get_by_label("Weights", exact=True).focus()
     fresh.keyboard.press("Tab")
     focused = "document.activeElement.getAttribute('aria-label')"
     assert fresh.evaluate(focused).startswith("block 0, head 0:")
@@ -1808,12 +1808,12 @@ def test_what_is_taken_away_shows(page):
     assert page.evaluate(focused).startswith("block 1, head 2:")
     shown_equals_pytorchs(page)
 
-    look.get_by_label("Weights").select_option("untrained")
+    look.get_by_label("Weights", exact=True).select_option("untrained")
     page.wait_for_function(
         "document.querySelector('.vl-answer').textContent.includes('nothing')"
     )
     shown_equals_pytorchs(page, lab.RECIPE.build().eval())
-    look.get_by_label("Weights").select_option("trained")
+    look.get_by_label("Weights", exact=True).select_option("trained")
     shown_equals_pytorchs(page)
 
 

@@ -74,8 +74,8 @@ def test_each_part_leads_to_the_chapter_it_names(page):
         chapter = CHAPTERS[int(link["data-chapter"])]
         target = (HTML / f"{page}.html").parent / link["href"]
         assert target.resolve() == (HTML / f"{chapter}.html").resolve()
-        name = link["aria-label"]
-        assert name.startswith(f"Chapter {link['data-chapter']}, ")
+        name = link.get("aria-label") or link.get_text(" ", strip=True)
+        assert link["data-chapter"] in re.findall(r"\d+", name), name
         title = page_soup(chapter).find("article").find("h1").get_text().lower()
         told = set(re.findall(r"[a-z]{4,}|vit", name.lower()))
         assert told & set(re.findall(r"[a-z]{4,}|vit", title)), (name, title)

@@ -260,8 +260,8 @@ def test_a_caption_is_below_its_figure_or_beside_a_narrow_one(desk, size):
             assert below >= 0 and abs(aside) <= 4
 
 
-def test_narrow_is_what_is_higher_than_wide_or_small():
-    assert is_narrow(504, 0.9) and is_narrow(375, 1) and not is_narrow(504, 1.1)
+def test_narrow_is_what_is_higher_than_wide_or_as_small_as_most():
+    assert is_narrow(600, 0.9) and is_narrow(507, 1.4) and not is_narrow(595, 1.8)
 
 
 MARKS = """() => [...document.querySelectorAll('.code-below')]

@@ -21,6 +21,7 @@ export const CALLED_HERE = [
   [/\bquanti[sz]ation\b/i, "eight bits"],
   [/\btransfer learning\b/i, "fine-tuning"],
   [/^.*\b(saliency|heat ?maps?|visuali[sz]\w* .*attention|explain\w* .*predictions?)\b.*$/i, "attention maps"],
+  [/\ball the same\W*$/i, "all alike"],
   [/\battention sinks?\b/i, "registers"],
   [/\b(in|equi)variance to permutations?\b|\bpermutation (in|equi)varian(ce|t)\b/i, "shuffle"],
   [/^.*\b(how much|enough) (training )?data\b.*$|^how many (training )?images\b.*\bneed.*$/i, "need so many images"],
