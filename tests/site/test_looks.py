@@ -540,7 +540,7 @@ def test_a_side_roads_imports_are_folded_and_its_question_stands_out(page):
     "page", ["book/lab", "notebooks/04_scaled_dot_product_attention"]
 )
 def test_a_hidden_sidebar_leaves_the_page_inside_the_window(visits, site, page, width):
-    tab = visits().tab
+    tab = visits(alone=True).tab
     resize(tab, {"width": width, "height": 900})
     tab.goto(f"{site}{page}.html", wait_until="networkidle")
     if page != "book/lab":  # which hides it from the beginning
