@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.bundles import bundled
 from tests.site.conftest import in_all_fonts
-from tests.site.visit import PHONE, WIDE, resize, rest
+from tests.site.visit import CRAMPED, PHONE, WIDE, has_room, resize, rest
 from vit_steps import VisionTransformer
 from vit_steps.attention_maps import (
     attention_rollout,
@@ -1649,6 +1649,21 @@ def test_on_a_phone_image_and_bet_are_on_the_first_screen(browser, site, size):
         assert below(look.get_by_label(name)) < first.bounding_box()["y"], name
     look.get_by_label("digit 9, press").tap()
     expect(look.get_by_label("digit 9, press")).to_be_in_viewport(ratio=1)
+    look.page.context.close()
+
+
+@pytest.mark.parametrize("size", CRAMPED)
+def test_in_a_short_or_narrow_window_nothing_covers_anything(browser, site, size):
+    width, height = map(int, size.split("x"))
+    look = on_a_phone(browser, site, {"width": width, "height": height})
+    maps = look.locator("table.vl-maps")
+    has_room(look, maps)
+    look.get_by_role("switch", name="block 3, head 1").tap()
+    look.get_by_role("button", name="block 2, head 0").tap()
+    expect(look.locator(".vl-change")).to_contain_text("Block 3, head 1 off")
+    has_room(look, maps)
+    row = look.locator(".vl-ten").evaluate("row => row.scrollWidth - row.clientWidth")
+    assert row <= 0, "all ten digits are there"
     look.page.context.close()
 
 

@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.bundles import bundled
 from tests.site.test_pages import HTML
-from tests.site.visit import PHONE, WIDE, resize
+from tests.site.visit import CRAMPED, PHONE, WIDE, has_room, resize
 from vit_book import PHOTOS, photo
 from vit_steps.data import normalize
 from vit_steps.pretrained.focus_vit import focus_vit
@@ -769,6 +769,21 @@ def test_on_a_phone_photograph_and_bet_are_on_the_first_screen(visits, site, siz
     assert copy.bounding_box()["width"] > before, "so that the map can be read"
     tab.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
     expect(copy).to_be_hidden()
+
+
+@pytest.mark.parametrize("size", CRAMPED)
+def test_in_a_short_or_narrow_window_nothing_covers_anything(visits, site, size):
+    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    width, height = map(int, size.split("x"))
+    resize(tab, {"width": width, "height": height})
+    open_stage(tab, site)
+    load(tab)
+    settled(tab)
+    stage, maps = tab.locator(".vp-stage"), tab.locator(".vp-maps")
+    has_room(stage, maps)
+    tab.get_by_role("button", name="block 9, head 1", exact=True).tap()
+    settled(tab)
+    has_room(stage, maps)
 
 
 def test_what_is_off_is_said_on_the_next_photograph_and_goes_on_again(visits, site):

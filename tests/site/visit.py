@@ -5,6 +5,9 @@ The sizes of windows, of the page, and of the letters of a drawing.
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 NARROWEST = {"width": 360, "height": 740}
+# Windows that are short or narrow, or both; 640 times 360 is a desk at twice the size.
+CRAMPED = ["320x480", "320x568", "568x320", "640x360", "640x480", "667x375", "700x500"]
+CRAMPED += ["390x844"]
 
 
 class Visit:
@@ -111,3 +114,71 @@ WORDS_IN_THE_WAY = """figure => {
             .filter(([, b]) => !apart(a, b)).map(([other]) => [one, other]))
     ].map(([word, other]) => `${word}, ${other.right ? "cut off" : other}`);
 }"""
+# The pairs of words, bars and controls of a panel of the lab of which one covers the
+# other. What stays in sight lies over what scrolls: those are not compared.
+COVERED = """panel => {
+    const ancestors = function* (one) {
+        for (let at = one; at !== panel; at = at.parentElement)
+            yield [at, getComputedStyle(at)];
+    };
+    const seen = (box, one) => {
+        let { left, top, right, bottom } = box;
+        for (const [at, style] of ancestors(one)) {
+            if (style.clipPath !== "none") return null;
+            if (style.overflow === "visible" && style.contain !== "strict") continue;
+            const edge = at.getBoundingClientRect();
+            [left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)];
+            [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];
+        }
+        return right - left > 2 && bottom - top > 2 && { left, top, right, bottom };
+    };
+    const stays = one => [...ancestors(one)]
+        .find(([, { position }]) => position === "sticky")?.[0];
+    const drawn = ".vl-board-place, .vp-square";
+    const visible = one => one.checkVisibility(
+        { opacityProperty: true, visibilityProperty: true });
+    const found = [];
+    const add = (one, box, name, slack) => {
+        const area = seen(box, one);
+        if (area) found.push({ one, area, name, slack, stays: stays(one) });
+    };
+    const texts = document.createTreeWalker(panel, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+        const { data, parentElement: one } = texts.currentNode;
+        if (!data.trim() || !visible(one)) continue;
+        const range = document.createRange();
+        range.selectNodeContents(texts.currentNode);
+        for (const box of range.getClientRects()) add(one, box, data, 3);
+    }
+    const others = `button, select, input:not([type=file]), .vl-track, ${drawn}`;
+    for (const one of panel.querySelectorAll(others))
+        if (visible(one) && !one.parentElement.closest(drawn))
+            add(one, one.getBoundingClientRect(), one.ariaLabel ?? one.className, 1);
+    const meet = ({ area: a, slack }, { area: b, slack: other }) =>
+        Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+        && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)
+            > Math.max(slack, other);
+    return found.flatMap((a, i) => found.slice(i + 1).filter(b =>
+        a.stays === b.stays && !a.one.contains(b.one) && !b.one.contains(a.one)
+        && !(a.one.closest(drawn) && b.one.closest(drawn)) && meet(a, b)
+    ).map(b => `${a.name} and ${b.name}`));
+}"""
+# The share of the window that is covered by what stays in sight.
+STAYS = """panel => Math.max(0, ...[...panel.querySelectorAll(".vl-top, .vp-makings")]
+    .filter(one => getComputedStyle(one).position === "sticky")
+    .map(one => one.getBoundingClientRect())
+    .map(({ top, bottom }) => Math.min(bottom, innerHeight) - Math.max(top, 0))
+) / innerHeight"""
+
+
+def has_room(panel, maps):
+    """Assert that in a panel of the lab nothing covers anything, also at its maps."""
+    tab = panel.page
+    for block in ("start", "end", None):
+        wide, covered = too_wide(tab)[0], panel.evaluate(COVERED)
+        stays = panel.evaluate(STAYS)
+        assert wide <= 0 and stays <= 0.5 and covered == [], (wide, stays, covered)
+        if block:
+            to_the_maps = f"{{ block: '{block}', behavior: 'instant' }}"
+            maps.evaluate(f"maps => maps.scrollIntoView({to_the_maps})")
+            rest(tab, 100)

@@ -46,7 +46,7 @@ export function tensorPicture(canvas, step, { dimensions, values }) {
       c.font = `13px ${family}`;
       c.textAlign = "center";
       for (let k = 0; k < count; k++) c.fillText(String(k), ((k + 0.5) * width) / count, 49);
-      c.font = `10px ${family}`;
+      c.font = `12px ${family}`;
       for (let k = 0; k < count; k++) c.fillText(values[k].toFixed(2), ((k + 0.5) * width) / count, 66);
     }
     size(canvas, width, height);

@@ -42,13 +42,8 @@ export function makeToolbar(source, board, ...more) {
   });
 
   const ten = el("div", { class: "vl-ten" }, ...digits);
-  const bring = () => ten.scrollTo({ left: digits[marked ?? 0].offsetLeft - 80 }); // into sight, where the row scrolls
-  new ResizeObserver(bring).observe(ten);
-  let marked = source.label;
   function refresh() {
     digits.forEach((element, label) => attribute(element, "aria-pressed", source.label === label));
-    if (marked !== source.label) requestAnimationFrame(bring);
-    marked = source.label;
     ground.value = source.state.ground;
     another.disabled = source.state.ground === "none";
     scraps.value = String(source.state.scraps);
