@@ -37,6 +37,7 @@ STILL_LIFE = """
 }
 .vp-makings { --vp-small: 7.5rem; grid-template-columns: 1fr 1fr; }
 """
+DARK = {"photograph"}  # of these there is also one for the screen, see gate.js
 QUALITY = 45
 LOADING = 120_000  # milliseconds for the large model
 
@@ -57,7 +58,17 @@ def still(tab: Page, place: Locator) -> Image.Image:
     tab.evaluate("document.activeElement.blur()")
     tab.add_style_tag(content=STILL_LIFE)
     tab.wait_for_timeout(500)  # bars are animated for a tenth of a second
+    return picture_of(place)
+
+
+def picture_of(place: Locator) -> Image.Image:
     return Image.open(io.BytesIO(place.screenshot())).convert("RGB")
+
+
+def keep(image: Image.Image, name: str) -> None:
+    file = FOLDER / f"{name}.avif"
+    image.save(file, quality=QUALITY, speed=2)
+    print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
 
 
 def main() -> None:
@@ -79,10 +90,12 @@ def main() -> None:
             for place in tab.locator(".vit-lab:not([hidden])").all():
                 name = still_of(place.evaluate("place => ({...place.dataset})"))
                 if name in missing:
-                    file = FOLDER / f"{name}.avif"
-                    still(tab, place).save(file, quality=QUALITY, speed=2)
-                    print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
+                    keep(still(tab, place), name)
                     missing.discard(name)
+                if name in DARK:
+                    tab.emulate_media(color_scheme="dark")
+                    tab.wait_for_timeout(500)
+                    keep(picture_of(place), f"{name}-dark")
             tab.close()
         browser.close()
     if missing:

@@ -154,15 +154,16 @@ export const digitBets = (measured) => [
  * are about: with digits, the answer and each head's share in the box.
  * state() returns the present state, and imageOf(state) the part of it that is the reader's to choose: a bet with a
  * scene of its own gives it back. glance() returns a small copy of what the answer is seen in, which may be out of
- * sight.
+ * sight, and glanceAt(scene) one of the image that a bet speaks of while the reader's stands there.
  * @template {object} State
  * @template Seen
  * @param {{
  *   show(state: State, options?: { compared: boolean }): Promise<Seen | null>, bets: Bet<State, Seen>[],
  *   first(): State, state(): State, imageOf(state: State): Partial<State>, end?: string, glance?(): HTMLElement,
+ *   glanceAt?(scene: State): HTMLElement,
  * }} hands
  */
-export function challengeCard({ show, bets, first, state, imageOf, end: farewell = FAREWELL, glance }) {
+export function challengeCard({ show, bets, first, state, imageOf, end: farewell = FAREWELL, glance, glanceAt }) {
   const title = el("h2");
   const words = el("p", { "aria-live": "polite" });
   const glanced = el("div", { class: "vl-glance" });
@@ -184,6 +185,9 @@ export function challengeCard({ show, bets, first, state, imageOf, end: farewell
   function compare() {
     element.classList.toggle("vl-past", judged !== null && judged !== standing());
     if (judged !== null && element.ariaBusy !== "true") tally();
+    if (judged !== null || !glanceAt || !bets[index]?.scene) return;
+    const isOfAnother = image() !== String(Object.values(imageOf(setting())));
+    if (isOfAnother !== glanced.hasChildNodes()) glanced.replaceChildren(...(isOfAnother ? [glanceAt(setting())] : []));
   }
 
   /** Says which scene the words are about from now on. @type {(about: string | null) => void} */

@@ -54,7 +54,9 @@ export async function photographPanel(Model) {
   const { grid, width } = manifest;
   // The still for paper shows what one gets.
   const still = /** @type {HTMLImageElement | null} */ (document.querySelector('img[src*="/stills/photograph."]'));
-  const preview = still ? [Object.assign(still.cloneNode(), { loading: "eager" })] : [];
+  /** @type {(theme: string, file: string) => Node[]} */
+  const preview = (theme, file) => (still ? [Object.assign(still.cloneNode(), { className: theme, src: file })] : []);
+  const light = still?.src ?? "";
   const words =
     `A Vision Transformer with 22 million parameters turns each of a photograph’s ${grid} × ${grid} patches into ` +
     `${width} numbers, its token. Point at one eye of the cat, and it finds the other. Choose one of these six, or ` +
@@ -62,7 +64,7 @@ export async function photographPanel(Model) {
   const element = html`
     <div class="vl-panel vp-gate">
       <figure class="vp-preview">
-        ${preview}
+        ${preview("only-light", light)}${preview("only-dark", light.replace("photograph.", "photograph-dark."))}
         <figcaption>${YIELDS}</figcaption>
       </figure>
       <div class="vp-ask">

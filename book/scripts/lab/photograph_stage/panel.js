@@ -369,7 +369,7 @@ export async function photographStage(model, { photos, common, chosen }) {
     return { name, press: thumb(name, picture, { "aria-label": word, title: word }) };
   });
   const fileLabel = el("label", { for: file.id, class: "vp-file-label" },
-    "Your own\u00a0", el("span", { class: "vp-long" }, "picture\u00a0"), "…");
+    el("span", { class: "vp-long" }, "Your own\u00a0picture\u00a0…"), el("span", { class: "vp-short" }, "Own photo"));
   const pictures = html`
     <div class="vl-toolbar vp-pictures" role="group" aria-label="The picture">
       <div class="vl-row">
@@ -563,9 +563,20 @@ export async function photographStage(model, { photos, common, chosen }) {
     return canvas;
   }
 
+  /** Returns a small copy of the photograph that a bet is about to begin with. @param {PhotographState} scene */
+  function glanceAt({ photo, turned, asks }) {
+    const label = `The ${PHOTOS[photo]}, which this bet begins with`;
+    const canvas = el("canvas", { role: "img", "aria-label": label, title: label, class: "vp-of-other vp-of-bet" });
+    album.get(photo).then((found) => {
+      const c = context(canvas, PICTURE_SIDE, PICTURE_SIDE, 0.5);
+      paintPhotograph(c, { grid, picture: found.shown(turned), asks });
+    });
+    return canvas;
+  }
+
   const bets = challengeCard({
     show: showState, bets: photographBets(model), first: form.first, state: () => state,
-    imageOf: ({ photo }) => ({ photo }), end: PHOTOGRAPH_FAREWELL, glance,
+    imageOf: ({ photo }) => ({ photo }), end: PHOTOGRAPH_FAREWELL, glance, glanceAt,
   });
   const keeper = addressKeeper({ state: () => state, form, stage: "photograph", tell: toast.say, show: showState });
   const keeping = keepingButtons({
