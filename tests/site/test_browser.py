@@ -106,6 +106,15 @@ def test_every_stop_of_the_keyboard_is_seen(visits, site, size):
     pytest.fail("80 stops, and not in the text yet")
 
 
+@pytest.mark.parametrize("page", ["book/lab", FIRST])
+def test_no_link_of_closed_contents_takes_the_focus(visits, site, page):
+    tab = visits().tab
+    resize(tab, {"width": 640, "height": 360})
+    tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    links = tab.locator(".bd-sidebar-secondary a")
+    assert links.count() > 2 and not any(link.is_visible() for link in links.all())
+
+
 def test_sidebar_opens_and_closes_by_keyboard_on_a_phone(visits, site):
     one = visits()
     resize(one.tab, PHONE)

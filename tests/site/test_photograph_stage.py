@@ -103,7 +103,7 @@ def test_the_gate_shows_what_one_gets_and_the_button_beside_it(visit, site, high
     wide = PHONE["width"] if high == PHONE["height"] else 1280
     resize(visit.tab, {"width": wide, "height": high})
     open_stage(visit.tab, site)
-    picture = visit.tab.locator(".vp-preview img")
+    picture = visit.tab.locator(".vp-preview img:visible")
     assert "the maps of twelve blocks" in picture.get_attribute("alt")
     expect(picture).to_be_in_viewport(ratio=1)
     assert picture.bounding_box()["width"] >= min(480, 0.9 * wide)

@@ -38,7 +38,7 @@ function unfold() {
   part.scrollIntoView({ behavior: "instant" });
 }
 
-if (matchMedia("(max-width: 651px)").matches)
+if (matchMedia("(max-width: 719px), (max-height: 500px)").matches)
   for (const part of document.querySelectorAll("details.lab-part")) part.removeAttribute("open");
 for (const act of [show, unfold]) {
   addEventListener("hashchange", act);
