@@ -2,7 +2,8 @@
 
 A number gets a no-break space before its unit. A name with a hyphen gets an element, so
 that its letters stay those that a reader searches for. Code of a few letters gets the
-class ``short``. CSS cannot do that, because it does not know what a word means.
+class ``short``. In a page's heading no word is divided at its
+hyphen. CSS cannot do that, because it does not know what a word means.
 """
 
 import re
@@ -19,6 +20,8 @@ SPACE_BEFORE_UNIT = rf"(?<=\d) (?=(?:{UNITS})(?!\w))"
 SPACE_BEFORE_NUMBER = rf"(?i:(\b(?:{WORDS})s?) (?=\d)|(difficulty|importance) (?=[●○]))"
 DIVIDED = re.compile(f"{SPACE_BEFORE_UNIT}|{SPACE_BEFORE_NUMBER}")
 NAME = re.compile(r"(\b\w+(?:-[A-Z0-9][\w/]*)+)")
+HEADING = re.compile(r"(?<=<h1>)[^<]+")
+WITH_HYPHEN = re.compile(r"\w+-\w+")
 LETTERS_OF_SHORT_CODE = 24  # that fit on a phone, in a list too
 NOT_PROSE = (
     nodes.literal | nodes.FixedTextElement | nodes.raw | nodes.math | nodes.title
@@ -49,6 +52,16 @@ def kept_together(text: str) -> str:
     return DIVIDED.sub(lambda found: found[0][:-1] + "\N{NO-BREAK SPACE}", text)
 
 
+def with_whole_words(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    whole = r'<span class="unbroken">\g<0></span>'
+    context["body"] = HEADING.sub(
+        lambda heading: WITH_HYPHEN.sub(whole, heading[0]), context.get("body", "")
+    )
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_transform(NoBreakSpaces)
+    app.connect("html-page-context", with_whole_words)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

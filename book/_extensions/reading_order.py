@@ -17,6 +17,7 @@ from pathlib import Path
 from posixpath import dirname, normpath
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
@@ -26,7 +27,8 @@ EXERCISES = "notebooks/exercises/"
 SIDE_ROADS = "notebooks/side_roads/"
 TIMED = re.compile(rf"{CHAPTER.pattern}|{SIDE_ROADS}\w+")
 STATED = re.compile(r"\b(?:Time:|It takes) about (?:(\d+) minutes|an hour)")
-LINK = re.compile(r'<a class="reference internal" href="([^"#:]+)\.html(?=["#])')
+LINK = re.compile(r'<a class="reference internal" href="([^"#:]+)\.html(#[^"]+)?(?=")')
+NUMBERED = re.compile(r"(\d+)\. ")
 BEFORE_THE_THEME = 400
 
 
@@ -97,8 +99,17 @@ def question_of(app: Sphinx, page: str) -> str:
     return html_of(told.get(name) or app.env.metadata[page].get("question", ""))
 
 
+@cache
+def sections_of(app: Sphinx, page: str) -> dict[str, str]:
+    """Return the titles of a page's sections by their anchors, which begin with #."""
+    links = app.env.tocs[page].findall(nodes.reference)
+    return {link["anchorname"]: link.astext() for link in links if link["anchorname"]}
+
+
 def with_cards(app: Sphinx, page: str, body: str) -> str:
     """Let each link to another chapter or side road show what that is about.
+
+    A link to a section shows that section's title first.
 
     The theme's own script shows it, also to the keyboard; book/scripts/tooltips.js lets
     Escape close it, and shows none where there is no pointer.
@@ -109,7 +120,11 @@ def with_cards(app: Sphinx, page: str, body: str) -> str:
         if other == page or minutes_of_page(other) is None:
             return link[0]
         title = html_of(app.env.titles[other].astext())
-        said = f"<b>{title}</b><br>{question_of(app, other)}<br>"
+        section = sections_of(app, other).get(link[2])
+        named = f"<b>{html_of(section) if section else title}</b>"
+        if section:
+            named += "<br>in " + NUMBERED.sub(r"chapter \1, ", title, count=1)
+        said = f"{named}<br>{question_of(app, other)}<br>"
         said = escaped(f"{said}<i>{minutes_of_page(other)} minutes</i>")
         how = 'data-bs-toggle="tooltip" data-bs-html="true" data-bs-container="main"'
         shown = f'data-bs-custom-class="about" data-bs-title="{said}"'

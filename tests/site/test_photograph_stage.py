@@ -307,6 +307,31 @@ def test_four_pictures_share_a_row_and_a_sentence(stage, high):
                 assert seen["other"]["width"] >= 176, wide
 
 
+def test_a_second_photograph_leaves_the_four_pictures_their_size(stage):
+    small = stage.locator(".vp-view:visible .vp-small").first
+    before = small.bounding_box()["width"]
+    stage.get_by_label("Find it also in").select_option("astronaut")
+    other = stage.locator(".vp-other-picture")
+    expect(other).to_be_in_viewport(ratio=1)
+    assert small.bounding_box()["width"] == before
+    for name in stage.locator(".vp-view:visible").all():
+        inside = "one => one.firstElementChild.nextElementSibling.offsetWidth"
+        assert name.evaluate(inside) < name.bounding_box()["width"]
+
+
+def test_a_bet_shows_the_photograph_that_it_speaks_of(stage):
+    card = stage.locator(".vl-challenge")
+    shown = card.get_by_role("img", name="The cat, which this bet begins with")
+    expect(shown).to_have_count(0)
+    before = stage.locator(".vp-board").bounding_box()
+    stage.get_by_role("button", name="astronaut", exact=True).click()
+    settled(stage)
+    expect(shown).to_be_in_viewport(ratio=1)
+    assert stage.locator(".vp-board").bounding_box() == before
+    stage.get_by_role("button", name="cat", exact=True).click()
+    expect(shown).to_have_count(0)
+
+
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_a_bet_is_answered_where_it_was_made(visits, site, size):
     touch = {"has_touch": True, "is_mobile": True} if size is PHONE else {}
@@ -758,6 +783,12 @@ def test_on_a_phone_photograph_and_bet_are_on_the_first_screen(visits, site, siz
         expect(one).to_be_in_viewport(ratio=1)
     for one in tab.locator(".vl-bet").all():
         expect(one).to_be_in_viewport(ratio=1)
+    board, card, views = (
+        tab.locator(part).bounding_box()
+        for part in (".vp-board", ".vl-challenge", ".vp-makings")
+    )
+    assert card["y"] - (board["y"] + board["height"]) < 16, "below what it is about"
+    assert views["y"] > card["y"] + card["height"]
     copy = tab.locator(".vp-to-board")
     expect(copy).to_be_hidden()
     a_map = tab.get_by_role("button", name="block 9, head 1", exact=True)

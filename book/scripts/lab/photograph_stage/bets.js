@@ -65,8 +65,8 @@ export function photographBets({ grid }) {
       title: "The cat’s eye elsewhere",
       scene: {},
       question:
-        "In the cat’s picture, the framed patch lies on an eye and finds the other one. Now the model is about to " +
-        "look for it in the astronaut’s. Where will the most similar patch lie?",
+        "In the cat’s picture, the framed patch lies on an eye and finds the other one. Where in the astronaut’s " +
+        "will the most similar patch lie?",
       change: { other: "astronaut" },
       bets: [["badge", "On the round badge"], ["helmet", "On the helmet"], ["face", "On her face"]],
       outcome: async ({ after }) => {

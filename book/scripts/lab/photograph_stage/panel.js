@@ -32,6 +32,8 @@ const PINNED = 45; // pixels: what stays in sight begins above it, once it does
 const PATIENCE = 250; // milliseconds from which the stage says what the model is about to show
 const PAINT = "Paint over the photograph: the model does not see the patches that you hide.";
 const NO_PATCH = "The class token is no patch. Press a patch, and its token is compared with all others.";
+/** @type {[string, number][]} */
+const FRAME = [["#000", 24], ["#ffe600", 12]];
 const INVITATION = "Press another patch, and it asks instead.";
 
 /**
@@ -569,7 +571,13 @@ export async function photographStage(model, { photos, common, chosen }) {
     const canvas = el("canvas", { role: "img", "aria-label": label, title: label, class: "vp-of-other vp-of-bet" });
     album.get(photo).then((found) => {
       const c = context(canvas, PICTURE_SIDE, PICTURE_SIDE, 0.5);
-      paintPhotograph(c, { grid, picture: found.shown(turned), asks });
+      paintPhotograph(c, { grid, picture: found.shown(turned) });
+      if (asks === 0) return;
+      const [y, x] = placeAt(asks - 1, grid).map((index) => ((index + 0.5) / grid) * PICTURE_SIDE - 35);
+      for (const [colour, width] of FRAME) { // larger than the patch, so that it is seen
+        Object.assign(c, { strokeStyle: colour, lineWidth: width });
+        c.strokeRect(x, y, 70, 70);
+      }
     });
     return canvas;
   }
