@@ -2,8 +2,8 @@
 
 A number gets a no-break space before its unit. A name with a hyphen gets an element, so
 that its letters stay those that a reader searches for. Code of a few letters gets the
-class ``short``. In a page's heading no word is divided at its
-hyphen. CSS cannot do that, because it does not know what a word means.
+class ``short``. In a page's title no word is divided at its hyphen. CSS cannot do that,
+because it does not know what a word means.
 """
 
 import re
