@@ -19,6 +19,7 @@ from book._extensions.pictures import sizes_for_styles
 SVG = "{http://www.w3.org/2000/svg}"
 CLASS = "vit-drawing"  # book/drawings/kit.py gives it to what it draws
 LINES = "vd-lines"
+ACROSS = "tag_across-the-page"
 
 
 def goes_on(above: ElementTree.Element, text: ElementTree.Element) -> bool:
@@ -53,8 +54,19 @@ def join_lines(part: ElementTree.Element) -> None:
             group.set("style", f"--line: {50 / len(group):.4g}%")  # the first one stays
 
 
-def inlined(file: Path, alt: str) -> str | None:
-    """Return a file as HTML for a page; None if it is not a drawing of the book."""
+def is_across_the_page(image: nodes.Node | None) -> bool:
+    while image := image and image.parent:
+        if isinstance(image, nodes.Element) and ACROSS in image.get("classes", ()):
+            return True
+    return False
+
+
+def inlined(file: Path, alt: str, across: bool = False) -> str | None:
+    """Return a file as HTML for a page; None if it is not a drawing of the book.
+
+    Beside what moves, and what is higher than wide, the caption stands, if there is
+    room: unless the drawing is ``across`` the page.
+    """
     svg = ElementTree.parse(file).getroot()
     if CLASS not in svg.get("class", "").split():
         return None
@@ -75,8 +87,8 @@ def inlined(file: Path, alt: str) -> str | None:
     else:
         svg.set("style", sizes)
         join_lines(svg)
-        if width < height:
-            svg.set("class", f"{svg.get('class')} narrow")
+    if not across and (moving or width < height):
+        svg.set("class", f"{svg.get('class')} narrow")
     ElementTree.register_namespace("", SVG.strip("{}"))
     html = ElementTree.tostring(svg, encoding="unicode")
     if moving:
@@ -91,7 +103,7 @@ def put_into_the_page(app: Sphinx, document: nodes.document, page: str) -> None:
     for image in list(document.findall(nodes.image)):
         file = Path(app.srcdir, image["uri"])
         if file.suffix == ".svg" and file.is_file():
-            html = inlined(file, image.get("alt", ""))
+            html = inlined(file, image.get("alt", ""), is_across_the_page(image))
             if html is not None:
                 image.replace_self(nodes.raw("", html, format="html"))
 

@@ -26,7 +26,7 @@ SIDES = (32, 2048, 32)  # image sides: first, last, step
 LIMIT = ACCELERATORS["H100"].memory  # bytes that the scores may take
 GPU = f"a GPU of {LIMIT / 1e9:g}\u00a0GB"
 PHOTO = Box(2, 4, 84, 84)
-STAGE = Box(2, 132, 356, 104)  # the drawn area grows with T until it is height²
+STAGE = Box(2, 132, 356, 84)  # the drawn area grows with T until it is height²
 GRID_FROM = 2.5  # least distance of grid lines; a finer grid is drawn as a grey veil
 
 

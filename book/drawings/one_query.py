@@ -19,14 +19,14 @@ KEY_HIGH = 2  # the same for a key, which begins at LOW too
 UNIT = 10.5  # height of a bar of 1
 ZERO = 71  # y of the bars' zero line
 BAR = 44  # distance of the bars
-PLANE = Box(206, 336, 112, 112)  # both axes go from 0 to 10
+PLANE = Box(206, 346, 112, 112)  # both axes go from 0 to 10
 
 BANDS: dict[str, tuple[float, float, Colour]] = {  # the rows that each term lights up
     "q": (28, 122, "query"),
     "k": (138, 211, "key"),
     "d": (180, 211, "soft"),
-    "softmax": (216, 281, "soft"),
-    "v": (284, 462, "value"),
+    "softmax": (216, 290, "soft"),
+    "v": (294, 486, "value"),
 }
 
 
@@ -67,11 +67,11 @@ def draw() -> Drawing:
     step(drawing, 196, "score", "÷ √d = √4")
     step(drawing, 232, "exp")
     with drawing.part("total"):
-        drawing.text(2, 246.5, f"sum {total:.3f}", size=12, colour="soft")
-    step(drawing, 259, "weight")
+        drawing.text(2, 249.5, f"sum {total:.3f}", size=12, colour="soft")
+    step(drawing, 266, "weight")
     with drawing.part("divisor"):
-        drawing.text(2, 275.5, f"÷ {total:.3f}", size=12, colour="soft")
-    step(drawing, 298, Word("values", "value", bold=True))
+        drawing.text(2, 283.5, f"÷ {total:.3f}", size=12, colour="soft")
+    step(drawing, 308, Word("values", "value", bold=True))
 
     drawing.line((MIDDLE, query.bottom), (MIDDLE, 126))
     drawing.line((LEFT + STRIP / 2, 126), (LEFT + 2 * STEP + STRIP / 2, 126))
@@ -88,11 +88,11 @@ def draw() -> Drawing:
             drawing.arrow((73, 218), (down, 218), (down, 224))
             middle = down - 29
             boxed(drawing, middle, f"exp-{i}", f"{exp:.3f}", 224, (58, 16))
-            drawing.arrow((down, 240), (down, 247))
-            boxed(drawing, middle, f"weight-{i}", f"{weight:.3f}", 247, (58, 16), True)
+            drawing.arrow((down, 240), (down, 258))
+            boxed(drawing, middle, f"weight-{i}", f"{weight:.3f}", 258, (58, 16), True)
             with drawing.part(f"share-{i}"):
-                drawing.bar(0, 266, STRIP, 9, weight.item(), "asking")
-            numbers_of(drawing, f"value-{i}", VALUES[i], 287, 22, "value")
+                drawing.bar(0, 277, STRIP, 9, weight.item(), "asking")
+            numbers_of(drawing, f"value-{i}", VALUES[i], 297, 22, "value")
     mixed(drawing, weights[0].tolist(), output[0].tolist())
     plane(drawing, weights[0].tolist(), output[0].tolist())
     return drawing
@@ -212,7 +212,7 @@ def boxed(
 def mixed(drawing: Drawing, weights: list[float], output: list[float]) -> None:
     """Write the weighted values, one below the other, and their sum."""
     for i, weight in enumerate(weights):
-        y = 351 + 19 * i
+        y = 361 + 19 * i
         with drawing.part(f"times-{i}"):
             drawing.text(52, y, f"{weight:.3f}", size=12, anchor="end")
         value = f"· ({VALUES[i][0]}, {VALUES[i][1]})"
@@ -220,15 +220,15 @@ def mixed(drawing: Drawing, weights: list[float], output: list[float]) -> None:
             drawing.text(57, y, value, size=12, colour="value")
         if i:
             drawing.text(12, y, "+", size=12, colour="soft", anchor="middle")
-    drawing.line((6, 397), (130, 397))
-    drawing.text(2, 414, Word("output", "asking", bold=True))
+    drawing.line((6, 407), (130, 407))
+    drawing.text(2, 424, Word("output", "asking", bold=True))
     place = drawing.cells(
-        10, 422, [["", ""]], (58, 26), colour="asking", thick=2.25, bold=True
+        10, 432, [["", ""]], (58, 26), colour="asking", thick=2.25, bold=True
     )
     for n, number in enumerate(output):
         with drawing.part(f"output-{n}"):
             x = place.column(n, 2).middle
-            drawing.text(x, 439.5, f"{number:.3f}", anchor="middle", bold=True)
+            drawing.text(x, 449.5, f"{number:.3f}", anchor="middle", bold=True)
 
 
 def plane(drawing: Drawing, weights: list[float], output: list[float]) -> None:

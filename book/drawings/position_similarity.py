@@ -119,7 +119,7 @@ def at_rest(drawing: Drawing, kind: str) -> None:
     drawing.text(0, 11, KINDS[kind], size=12, bold=True)
     place = Box(0, 18, STILL, STILL)
     here = begins(kind)[0]
-    shaded(drawing, place, seen_from(kind, here))
+    shaded(drawing, place, seen_from(kind, here).clamp_min(0) ** POWER)
     side = side_of(kind)
     drawing.frame(place.cell(*here, side, side), around=0)
     for step in range(SHADES):
@@ -131,11 +131,11 @@ def at_rest(drawing: Drawing, kind: str) -> None:
     drawing.text(place.right + 19, place.bottom, "≤ 0", size=10.5)
 
 
-def shaded(drawing: Drawing, place: Box, values: Tensor) -> None:
-    """Draw cells whose colour grows with their value, with one path for each shade."""
-    rows, columns = values.shape
+def shaded(drawing: Drawing, place: Box, shares: Tensor) -> None:
+    """Draw cells with shares of a colour, from 0 to 1, with one path for each shade."""
+    rows, columns = shares.shape
     runs: dict[int, list[Box]] = {}  # neighbours of one shade are joined into a box
-    shades = values.clamp_min(0) ** POWER * (SHADES - 1)
+    shades = shares * (SHADES - 1)
     for row, numbers in enumerate(shades.round().int().tolist()):
         column = 0
         for shade, run in groupby(numbers):

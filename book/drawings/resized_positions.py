@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from book.drawings.kit import Box, Drawing
-from book.drawings.position_similarity import POWER, shaded
+from book.drawings.position_similarity import shaded
 from vit_steps import VisionTransformer
 
 OLD = 8  # rows and columns that the positions were trained with
@@ -94,7 +94,6 @@ def draw() -> Drawing:
         "shortcut": SHORTCUT,
         "chosen": CHOSEN,
         "pixels": P,
-        "power": POWER,
         "left": vars(LEFT),
         "right": vars(RIGHT),
         "products": (1000 * dots).round().int().tolist(),
@@ -120,7 +119,7 @@ def draw() -> Drawing:
     ):
         values = similarity("bicubic", side)[chosen[0] * side + chosen[1]]
         with drawing.part(f"map-{name}"):
-            shaded(drawing, place, values.reshape(side, side))
+            shaded(drawing, place, values.reshape(side, side).clamp_min(0))
         with drawing.part(f"place-{name}"):
             drawing.frame(place.cell(*chosen, side, side), around=0)
         with drawing.part(f"alike-{name}"):
@@ -136,7 +135,7 @@ def scale(drawing: Drawing) -> None:
     """Draw the scale: which share of black stands for which similarity."""
     drawing.text(2, SCALE.bottom, "similarity", size=12)
     for step in range(17):
-        drawing.full(SCALE.column(step, 17), "position", (step / 16) ** POWER)
+        drawing.full(SCALE.column(step, 17), "position", step / 16)
     drawing.box(*vars(SCALE).values(), ground=False, thick=0.75, radius=0)
     below = SCALE.bottom + 14
     drawing.text(SCALE.x, below, "≤ 0", size=12)

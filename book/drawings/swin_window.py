@@ -16,8 +16,7 @@ SIDE, W = 8, 2
 SHIFT = W // 2
 COUNT = SIDE // W  # number of windows along a side
 BLOCKS = 4
-CHOSEN = (3, 3)  # the token whose reach is counted
-CORNER = (0, 0)  # the token that is chosen first in the moving drawing
+CHOSEN = (3, 3)  # the token whose reach is counted, and that is chosen first
 BEGINS = 2  # the step that it shows first
 # Tokens are grouped by the edges over which roll carried them.
 GROUPS: tuple[Colour, ...] = ("soft", "patch-0", "patch-1", "patch-2")
@@ -85,7 +84,7 @@ def draw() -> Drawing:
         "side": SIDE,
         "window": W,
         "blocks": BLOCKS,
-        "chosen": CORNER,
+        "chosen": CHOSEN,
         "begins": BEGINS,
         "map": {"x": MAP.x, "y": MAP.y, "cell": LARGE},
         "masks": {"x": MASKS.x, "y": MASKS.y, "cell": MASKS.width / SIDE},

@@ -9,7 +9,7 @@ IMAGES = 8  # images on each device
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 CONFIG = ViTConfig.huge()
 WIDE, GAP, LEFT = 52, 10, 118  # processes: width, gap, left edge of the first
-SCALE = 8.5  # units for a GB
+SCALE = 6.5  # units for a GB
 
 
 def memory(sharded: bool) -> TrainingMemory:

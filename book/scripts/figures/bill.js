@@ -94,7 +94,8 @@ function start(figure) {
     const { T: first } = billOf(began.image, began.patch, models[now.model]);
     const start = lying(first, 0, first + sixD);
     figure.draw("start", start);
-    figure.draw("start-name", { y: Math.max(start.y - 5, stage.y + 12) });
+    const aside = T * scale < 60 ? T * scale : 0; // beside a square that is too narrow for the words
+    figure.draw("start-name", { x: stage.x + 4 + aside, y: Math.max(start.y - 5, stage.y + 12) });
     const power = 10 ** Math.floor(Math.log10(60 / scale));
     const tokens = power * (60 / scale >= 5 * power ? 5 : 60 / scale >= 2 * power ? 2 : 1);
     figure.draw("ruler", { d: `M${stage.x + stage.width - tokens * scale} ${stage.y + 6}h${tokens * scale}` });

@@ -141,7 +141,7 @@ const DESK = {
   base: { x: 424, y: 420 },
   lens: 250,
 };
-const desk = matchMedia("screen and (min-width: 1280px)");
+const desk = matchMedia("screen and (min-width: 820px)");
 
 /** Writes on the drawing. @type {(spot: Spot, text: string, of?: Attributes) => SVGTextElement} */
 function inked({ x, y }, text, { colour = "ink", ...of } = {}) {

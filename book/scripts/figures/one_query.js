@@ -25,7 +25,7 @@ const STEPS = [
   { terms: ["softmax"], fills: [{ exp: "scaled" }, { total: "" }, { weight: "exp", divisor: "", share: "" }] },
   { terms: ["v"], fills: [{ times: "weight" }, { output: "", pull: "", dot: "" }] },
 ];
-const FIRST = 1; // the scores are there; before them the drawing is empty
+const FIRST = STEPS.length - 1; // all is there to be dragged, and Play begins anew
 
 /**
  * Computes attention for a query, step by step.

@@ -11,7 +11,6 @@ import { clamp, inWords, move, set, squares, sumOf, upTo } from "../moving/kit.j
  * @property {number} shortcut side to which "cut off" goes
  * @property {Pair} chosen
  * @property {number} pixels along a patch
- * @property {number} power of a similarity that is drawn as a share of black
  * @property {Box} left
  * @property {Box} right
  * @property {number[]} products of the trained positions, below and on the diagonal, in 1/1,000
@@ -89,7 +88,7 @@ function resizing({ old, sides, products, along }) {
 
 /** @param {Figure<Numbers>} figure */
 function start(figure) {
-  const { old, sides, shortcut, pixels, power, left, right } = figure.numbers;
+  const { old, sides, shortcut, pixels, left, right } = figure.numbers;
   const computed = resizing(figure.numbers);
   /** @type {Kind} */
   let kind = "bicubic";
@@ -105,7 +104,7 @@ function start(figure) {
     const map = figure.part(`map-${name}`);
     const cells = squares([box.x, box.y, box.width, box.height], side, "position");
     cells.forEach((square, place) => {
-      set(square, { "fill-opacity": Math.max(0, alike(row * side + column, place)) ** power });
+      set(square, { "fill-opacity": Math.max(0, alike(row * side + column, place)) });
     });
     map.replaceChildren(/** @type {Element} */ (map.firstElementChild), ...cells);
     figure.draw(`place-${name}`, { x: box.x + column * cell, y: box.y + row * cell, width: cell, height: cell });

@@ -164,7 +164,7 @@ function start(figure) {
     return across > 1 || down > 0;
   }
   figure.player("Play", walk, { seconds: 1.2, meanwhile: "Query and key walk together, and the score stands still." });
-  figure.toggle("Move both", (pressed) => { together = pressed; });
+  figure.toggle("Drag both together", (pressed) => { together = pressed; });
   figure.button("Swap places", () => { figure.stop?.(); go({ query: at.key, key: at.query }); });
   draw(at);
   tell();

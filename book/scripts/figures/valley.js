@@ -148,6 +148,12 @@ function start(figure) {
       return `AdamW’s first step is as long across as along, although the valley is much steeper across.${dashed}`;
     if (Math.abs(walked.SGD[now][1]) > half)
       return `SGD is thrown out: its steps are too long. AdamW is ${AdamW} units from the lowest point.${dashed}`;
+    const [[before], [x]] = walked.AdamW.slice(now - 1);
+    if (x * top[0] < 0 && (x - before) * top[0] < 0)
+      return (
+        `After ${now} steps SGD is ${SGD} units away, ` +
+        `and AdamW ${AdamW}: its average of gradients carried it past.${dashed}`
+      );
     return (
       `After ${now} steps SGD is ${SGD} units from the lowest point, and AdamW ${AdamW}.` +
       (untouched ? " Drag the start, or change a learning rate." : dashed)

@@ -513,6 +513,7 @@ export class Figure {
 
   /**
    * Adds Back, Play, Next and a slider for the steps 0 to count - 1; the result goes to a step, and stops playing.
+   * A figure may open midway or at its end, at first; from there Play begins with step 0.
    * What scrub names are parts of the drawing in which mouse and finger drag the step, from 0 at the left edge on.
    * @param {object} about
    * @param {number} about.count
@@ -525,8 +526,10 @@ export class Figure {
    */
   steps({ count, show, first = 0, label = "step", says = (step) => `${step + 1} of ${count}`, scrub = {} }, played) {
     let index = first;
+    let opening = false; // as it opened, past step 0
     /** @param {number} to */
     const go = (to) => {
+      opening = false;
       index = clamp(to, 0, count - 1);
       set(back, { "aria-disabled": index === 0 }); // "disabled" would drop the focus
       set(next, { "aria-disabled": index === count - 1 });
@@ -541,13 +544,18 @@ export class Figure {
     this.player(
       "Play",
       () => {
-        go(index === count - 1 ? 0 : index + 1);
+        go(opening || index === count - 1 ? 0 : index + 1);
         return index < count - 1;
       },
       played,
     );
     const next = this.button("Next", () => jump(index + 1));
-    go(index);
+    const open = (/** @type {number} */ to) => {
+      this.stop?.();
+      go(to);
+      opening = to > 0 && to === first;
+    };
+    open(first);
     this.range({ label, hidden: true, low: 0, high: count - 1, value: () => index, says, change: jump });
     for (const [part, [x, y, width, height]] of Object.entries(scrub)) {
       const grip = this.grip(part, [x - 14, y, width + 28, height]);
@@ -555,7 +563,7 @@ export class Figure {
       const drag = (spot) => jump(clamp(Math.round(((spot.x - x) / width) * (count - 1)), 0, count - 1));
       this.dragged(grip, drag, { sideways: true });
     }
-    return (/** @type {number} */ to) => { this.stop?.(); go(to); };
+    return open;
   }
 }
 
