@@ -31,7 +31,7 @@ STILL_LIFE = """
 .vl-challenge, .vl-toolbar, .vl-keep, .vl-switches, .vl-looks, .vl-below, .vl-drag,
 .vl-panel .vl-controls:has(fieldset), .vl-panel fieldset, .vp-other, .vp-above,
 .vp-maps .vp-switch,
-.vl-panel > .vl-row, .vl-step p:has(a) { display: none; }
+.vl-panel > .vl-row, .vl-values > .vl-row { display: none; }
 .vp-stage {
   --vp-map: 3.4rem; grid-template: "left maps" auto "right maps" 1fr / 19rem auto;
 }

@@ -94,7 +94,7 @@ export function answerBars(classes) {
   };
 }
 
-const ASK = "Draw a digit, and the model says what it sees.";
+const ASK = "Draw: the model says what it sees.";
 
 /** Makes the answer in large letters, and the verdict below it. */
 export function makeVerdict() {

@@ -8,7 +8,8 @@ import { makeBoard, tokenName } from "./board.js";
 import { digitForm, firstState } from "./address.js";
 import { challengeCard, digitBets } from "./challenges.js";
 import { takenInWords } from "./changes.js";
-import { button, hide, labelled, makeAnnouncer, makeChoice, pause, percent, whenSeen, write } from "./dom.js";
+import { button, hide, inOrder, labelled, makeAnnouncer, makeChoice, pause } from "./dom.js";
+import { percent, whenSeen, write } from "./dom.js";
 import { fetchData } from "./fetching.js";
 import { headMaps, mapName } from "./head_maps.js";
 import { insidePanel } from "./inside_head.js";
@@ -24,6 +25,8 @@ import { modelOf } from "./weights.js";
 
 /** @import { Answer, LabState, Looked, Numbers, Shown, Source, Switches, Votes } from "./types.d.ts" */
 
+// The windows in which the styles put the maps below the image.
+const MAPS_BELOW = "(max-width: 651px), (max-width: 1032px) and (max-height: 500px)";
 const OF_A_PATCH = "1.mean"; // the map on the board if a patch asks and no map is chosen
 
 /**
@@ -172,7 +175,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     const inside = {};
     for (let block = 0; block < depth; block++)
       for (let i = 0; i < h; i++) inside[`${block}.${i}`] = inBox(mapOf(`${block}.${i}`));
-    return run.answer && { ...run.answer, inside };
+    return run.answer && { ...run.answer, inside, change: run.change };
   }
 
   function update() {
@@ -208,7 +211,8 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     if (!map && switches.shuffled) {
       return `Each patch lies where the model believes it to be. ${point} a map or a patch.`;
     }
-    if (!map) return `${point} a map: it falls on the image as light. ${point} a patch to see where that patch looks.`;
+    const what = matchMedia(MAPS_BELOW).matches ? "below" : "to see it on the image";
+    if (!map) return `${point} a map ${what}, or a patch to see where it looks.`;
     if (isOff(map) && !isHead(map)) return `${capital(mapName(map))}: all its heads are off.`;
     const shares = mapOf(map);
     const [within, most] = [inBox(shares), Math.max(...shares)].map(percent);
@@ -256,7 +260,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     return said;
   }
 
-  const switched = html`
+  const switched = show === "heads" ? "" : html`
     <div class="vl-switches" role="group" aria-label="Take something away">
       ${labelled("shuffle the positions", shuffled)}
       ${labelled("Weights", weights)}
@@ -284,26 +288,22 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
       : paintPicture(source, boardShows(), run.said[depth - 1], pictureInWords(run.said[depth - 1])),
     tell: toast.say,
   }) : "";
-  const element = html`
-    <div>
-      <div class="vl-panel vl-attention">
-        ${bets?.element ?? ""}
-        <div class="vl-top">
-          ${board.element}
-          <div class="vl-says">${verdict.element}${bars.element}${changed}</div>
-          <div class="vl-looks-place">${looks}${split}${toNumbers}</div>
-          ${allOn}
-        </div>
-        ${whole ? "" : tools.element}
-        ${show === "heads" ? "" : switched}
-        <div class="vl-heads">${maps.element}</div>
-        ${inside.element}
-        ${whole ? tools.element : ""}
-        <div class="vl-answers">${accuracy.element}</div>
-        ${keeping}${announcer.element}
-      </div>
-      ${toast.element}${tokens.element}
+  const top = html`
+    <div class="vl-top">
+      ${board.element}
+      <div class="vl-says">${verdict.element}${bars.element}${changed}</div>
+      <div class="vl-looks-place">${looks}${split}${toNumbers}</div>
     </div>`;
+  const heads = html`<div class="vl-heads">${maps.element}</div>`;
+  const answers = html`<div class="vl-answers">${allOn}${accuracy.element}</div>`;
+  const stage = html`<div class="vl-panel vl-attention">${announcer.element}</div>`;
+  const element = html`<div>${stage}${toast.element}${tokens.element}</div>`;
+  inOrder(stage, {
+    narrow: [top, bets?.element ?? "", tools.element, switched, heads, inside.element, answers, keeping],
+    wide: bets
+      ? [keeping, bets.element, top, heads, switched, answers, tools.element, inside.element]
+      : [tools.element, top, heads, switched, answers, inside.element],
+  });
 
   const keeper = whole
     ? addressKeeper({ state, show: showState, tell: toast.say, form: digitForm, stage: "digits" })

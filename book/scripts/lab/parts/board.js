@@ -1,6 +1,6 @@
 // The board: the image, with the chosen map as light on it, and lines from the token whose query it is.
 
-import { el } from "../../shared/elements.js";
+import { el, html } from "../../shared/elements.js";
 import { ARROWS, clamp, inWords, isInside, placeAt } from "../../shared/grid.js";
 import { attribute, button, hide } from "./dom.js";
 import { ASKING, TRUE_BOX, context, grey, gridLines, penOf, pixels, strokeFrame } from "./paint.js";
@@ -166,7 +166,7 @@ export function makeBoard(source, { asked = null, shown = () => ({}) } = {}) {
   const handle = el("div", {
     class: "vl-handle", tabindex: 0, role: "application", "aria-roledescription": "digit",
     "aria-label": "The digit in its box. Arrow keys move it.",
-  }, el("span", { class: "vl-drag" }, "drag me"));
+  });
   const square = el("div", { class: "vl-square" }, handle);
   const place = el("div", { class: asked ? "vl-board-place" : "vl-board-place vl-alone" }, canvas, square);
   const above = asked ? rowHeight() : 0;
@@ -218,6 +218,7 @@ export function makeBoard(source, { asked = null, shown = () => ({}) } = {}) {
   let pressed = null;
   square.addEventListener("pointerdown", (event) => {
     if (event.button > 0) return;
+    place.classList.add("vl-moved");
     const { top, left } = source.state;
     const grip = isOnBox(event) ? { at: pixelAt(event), from: /** @type {Pair} */ ([top, left]) } : null;
     pressed = { x: event.clientX, y: event.clientY, grip, moved: false };
@@ -285,7 +286,7 @@ export function makeBoard(source, { asked = null, shown = () => ({}) } = {}) {
     });
     square.prepend(patches);
     classButton = button("class token", () => asked.pick(0), { class: "vl-class-token", "aria-pressed": "true" });
-    place.append(classButton, asItIs);
+    square.before(html`<div class="vl-over">${classButton}${asItIs}<span class="vl-drag">drag digit</span></div>`);
   }
 
   /**
@@ -314,7 +315,6 @@ export function makeBoard(source, { asked = null, shown = () => ({}) } = {}) {
   function paint() {
     const { top, left } = source.state;
     handle.style.transform = `translate(${(100 * left) / DIGIT}%, ${(100 * top) / DIGIT}%)`;
-    handle.classList.toggle("vl-low", top + DIGIT > IMAGE - 4); // no room for words below it
     const { shuffled: isShuffled = false, ...others } = shown();
     shuffle(isShuffled);
     const seen = { ...others, above, moved };

@@ -156,7 +156,7 @@ export const digitBets = (measured) => [
  * scene of its own gives it back. glance() returns a small copy of what the answer is seen in, which may be out of
  * sight, and glanceAt(scene) one of the image that a bet speaks of while the reader's stands there.
  * @template {object} State
- * @template Seen
+ * @template {{ change: string }} Seen
  * @param {{
  *   show(state: State, options?: { compared: boolean }): Promise<Seen | null>, bets: Bet<State, Seen>[],
  *   first(): State, state(): State, imageOf(state: State): Partial<State>, end?: string, glance?(): HTMLElement,
@@ -169,8 +169,8 @@ export function challengeCard({ show, bets, first, state, imageOf, end: farewell
   const glanced = el("div", { class: "vl-glance" });
   const choices = el("div", { class: "vl-row" });
   const place = el("span", { class: "vl-note" });
-  const back = button("Back", () => open(index - 1));
-  const next = button("Next", () => open(index + 1));
+  const back = button("Back", () => back.ariaDisabled !== "true" && open(index - 1));
+  const next = button("Next", () => next.ariaDisabled !== "true" && open(index + 1));
   /** @type {Map<number, boolean>} */
   const won = new Map(); // challenge -> whether the first bet on it was right
   const image = () => String(Object.values(imageOf(state())));
@@ -180,6 +180,7 @@ export function challengeCard({ show, bets, first, state, imageOf, end: farewell
   let index = 0;
   /** @type {string | null} */
   let judged = null; // the scene that the words are about
+  let turns = 0; // of the card: an answer that comes after a restart or another bet is dropped
   const standing = () => JSON.stringify(state(), (name, value) => (LOOKING.includes(name) ? undefined : value));
 
   function compare() {
@@ -216,7 +217,8 @@ export function challengeCard({ show, bets, first, state, imageOf, end: farewell
 
   /** @type {(to: number) => Promise<void>} */
   async function open(to) {
-    if (to < 0 || to > bets.length) return;
+    turns += 1;
+    element.ariaBusy = "false";
     keep();
     index = to;
     glanced.replaceChildren();
@@ -251,7 +253,7 @@ export function challengeCard({ show, bets, first, state, imageOf, end: farewell
   }
 
   function tally() {
-    const past = element.classList.contains("vl-past") ? ". You have changed the scene since" : "";
+    const past = element.classList.contains("vl-past") ? ". You have changed the scene since." : "";
     place.textContent = `Bet ${index + 1} of ${bets.length}${won.size ? `, ${count()} right so far` : ""}${past}`;
   }
 
@@ -272,38 +274,53 @@ export function challengeCard({ show, bets, first, state, imageOf, end: farewell
 
   /** @type {(bet: string) => Promise<void>} */
   async function reveal(bet) {
+    turns += 1;
+    const mine = turns;
+    const isPast = () => mine !== turns;
+    place.ariaLive = "polite";
+    back.ariaDisabled = next.ariaDisabled = "true"; // no answer is lost
     const waiting = setTimeout(() => {
+      if (isPast()) return;
       element.ariaBusy = "true";
       place.textContent = "Looking …";
     }, PATIENCE);
     try {
-      await settle(bet);
+      await settle(bet, isPast);
     } finally {
       clearTimeout(waiting);
-      element.ariaBusy = "false";
-      if (index < bets.length) tally();
+      place.ariaLive = "off";
+      if (!isPast()) {
+        element.ariaBusy = "false";
+        turn();
+      }
+      if (index < bets.length && element.ariaBusy !== "true") tally();
     }
   }
 
-  /** @type {(bet: string) => Promise<void>} */
-  async function settle(bet) {
+  /** @type {(bet: string, isPast: () => boolean) => Promise<void>} */
+  async function settle(bet, isPast) {
     const challenge = bets[index];
     judge(null);
     const isOfAnother = keep() && challenge.scene;
     const scene = setting();
     const before = await put(scene);
+    if (isPast()) return;
     const after = await put({ ...scene, ...challenge.change }, { compared: true });
     if (!before || !after) return; // the weights failed to load, and a message was shown
     const right = await challenge.outcome({ before, after });
+    if (isPast()) return;
     const [, text] = challenge.bets.find(([name]) => name === right) ?? ["", "none of these"];
     if (!won.has(index)) won.set(index, bet === right);
     const verdict = bet === right
       ? el("strong", { class: "vl-right" }, "✓ You were right. ")
       : el("strong", { class: "vl-wrong" }, `✗ Not this time: ${text[0].toLowerCase()}${text.slice(1)}. `);
     const whose = isOfAnother ? "This bet has an image of its own, which you see now. " : "";
-    words.replaceChildren(verdict, whose, challenge.why({ before, after }));
+    const change = after.change && el("span", { class: "vl-said" }, `${after.change} `); // it is seen in the stage
+    words.replaceChildren(verdict, change, whose, challenge.why({ before, after }));
     judge(standing());
     if (glance) glanced.replaceChildren(glance());
+    const { top, bottom } = choices.getBoundingClientRect();
+    if (bottom > 0 && top < innerHeight) verdict.scrollIntoView({ block: "nearest" }); // else the reader has gone on
     const again = button("Again", () => open(index));
     choices.replaceChildren(again, ...giveBack());
     again.focus({ preventScroll: true }); // the buttons with the bets are gone

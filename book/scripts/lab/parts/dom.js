@@ -59,6 +59,22 @@ export function button(text, onclick, attributes = {}) {
   return el("button", { type: "button", onclick, ...attributes }, text);
 }
 
+/**
+ * Keeps the parts of a stage in the order in which they are seen: in the one that the styles name in --order.
+ * @type {(stage: HTMLElement, orders: Record<string, (Node | string)[]>) => void}
+ */
+export function inOrder(stage, orders) {
+  let was = orders.wide;
+  stage.prepend(...was);
+  new ResizeObserver(() => {
+    const now = orders[getComputedStyle(stage).getPropertyValue("--order").trim()] ?? orders.wide;
+    if (now === was || !stage.clientWidth) return;
+    const held = document.activeElement;
+    stage.prepend(...(was = now));
+    if (held instanceof HTMLElement && stage.contains(held)) held.focus({ preventScroll: true });
+  }).observe(stage);
+}
+
 /** Makes an announcer, which announces a change after 400 ms without another one. */
 export function makeAnnouncer() {
   const element = el("p", { class: "vl-said", role: "status" });

@@ -54,8 +54,7 @@ export function drawingPad(source, board, { opener, opened }) {
       ${sheet}
       <div class="vl-row vl-hands">
         ${wipe}${done}
-        <span class="vl-note vl-sizes">Any size will do.</span>
-        <span class="vl-note vl-keys">Arrows move the pen, space lowers it.</span>
+        <span class="vl-note">Arrows move the pen, space lowers it.</span>
       </div>
     </div>`;
   board.element.append(element);

@@ -74,10 +74,10 @@ export function headMaps({ withRollout, ...hands }) {
       const label = mapName(name) + (waits ? "" : `: ${inside} inside the box`);
       const off = isOff(name);
       paintMap(cell, shares, gridSize, { isOff: off, shown, chosen, label });
-      write(mass, off ? "off" : inside);
+      write(mass, off ? "off" : inside.slice(0, -2));
       if (!isHead(name)) continue;
       attribute(share, "aria-checked", !off);
-      attribute(share, "aria-label", `${mapName(name)}${waits && !off ? "" : `, ${mass.textContent}`}`);
+      attribute(share, "aria-label", `${mapName(name)}${waits && !off ? "" : `, ${off ? "off" : inside}`}`);
       attribute(share, "title", off ? "Switch this head on" : "Switch this head off");
     }
   }

@@ -69,8 +69,8 @@ export function insidePanel() {
     <section class="vl-inside" hidden aria-label="Inside the head">
       ${title}
       <p class="vl-formula">${softmax}( ${q}${k} / ${root} ) ${v}</p>
-      ${words}
       ${scrolls}
+      ${words}
     </section>`;
   for (const kind of ["pointerover", "focusin", "click"]) {
     element.addEventListener(kind, (event) => {

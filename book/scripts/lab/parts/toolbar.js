@@ -25,6 +25,7 @@ export function makeToolbar(source, board, ...more) {
   const options = button("Options", () => {
     const isOpen = element.closest(".vl-panel")?.classList.toggle("vl-options");
     attribute(options, "aria-expanded", isOpen);
+    if (isOpen) another.scrollIntoView({ block: "nearest" });
   }, { class: "vl-more", "aria-expanded": "false" }); // on a phone, where they are folded
   const pad = drawingPad(source, board, {
     opener: draw,

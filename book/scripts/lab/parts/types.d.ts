@@ -186,7 +186,7 @@ export interface Bet<State, Seen> {
   why(seen: { before: Seen; after: Seen }): string;
 }
 /** The answer, and each head's share in the box. */
-export type Looked = Answer & { inside: Record<string, number> };
+export type Looked = Answer & { inside: Record<string, number>; change: string };
 
 /** The large model's parts, as manifest.js names them; see book/photograph_data.py. */
 export interface Manifest {
@@ -298,6 +298,7 @@ export interface Match {
 }
 /** What bets on the photograph stage are about. */
 export interface Facts {
+  change: string;
   grid: number;
   state: PhotographState;
   now: Run;

@@ -94,17 +94,17 @@ const SHUFFLED = "Shuffled among the patches; the class token keeps its own.";
 export function walkPanel(source, { until = "probabilities", chapters = "../notebooks/" } = {}) {
   const model = modelOf("trained");
   const announcer = makeAnnouncer();
+  const shuffled = el("input", { type: "checkbox", onchange: run });
+  const believed = el("span", { class: "vl-note", hidden: true }, "Each patch lies where the model believes it to be.");
   const board = makeBoard(source, { shown: () => ({ shuffled: shuffled.checked }) });
   const about = stepsOf(model);
   const room = roomFor(model);
-  const tools = makeToolbar(source, board);
+  const tools = makeToolbar(source, board, believed);
   let block = 0; // the open block
   /** @type {(Tensor & { stop: string, isInside: boolean })[]} */
   let steps = []; // isInside: in the open block
   let index = 0;
 
-  const shuffled = el("input", { type: "checkbox", onchange: run });
-  const believed = el("span", { class: "vl-note", hidden: true }, "Each patch lies where the model believes it to be.");
   const title = el("h3");
   const shape = el("p", { class: "vl-shape" });
   const words = el("p");
@@ -113,6 +113,9 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
   const link = el("a");
   const back = button("Back", () => go(index - 1));
   const next = button("Next", () => go(index + 1));
+  const at = el("input", {
+    type: "range", min: 0, "aria-label": "step", oninput: () => go(Number(at.value)),
+  });
   const map = makeSpine({
     whole: until === "probabilities",
     depth: model.depth,
@@ -157,15 +160,16 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
   }
 
   /**
-   * Shows a step, and brings it into sight if it begins above what is seen. Where the buttons stay in sight, on a
-   * phone, also if its picture ends below.
+   * Shows a step, and brings it into sight if it begins above or its picture ends below what is seen: under the buttons
+   * where those stay in sight, else with them.
    * @type {(to: number) => void}
    */
   function go(to) {
     show(to);
+    const isAbove = title.getBoundingClientRect().top < ABOVE;
     const isBelow = canvas.getBoundingClientRect().bottom > innerHeight;
     const buttonsStay = getComputedStyle(hands).position === "sticky";
-    if (title.getBoundingClientRect().top < ABOVE || (isBelow && buttonsStay)) step.scrollIntoView();
+    if (isAbove || isBelow) (buttonsStay ? step : hands).scrollIntoView();
   }
 
   /** @type {(to: number) => void} */
@@ -177,8 +181,12 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
     const text = stop === "pos_embed" && shuffled.checked ? `${what} ${SHUFFLED}` : what;
     back.ariaDisabled = String(index === 0); // "disabled" would drop the focus
     next.ariaDisabled = String(index === steps.length - 1);
+    at.max = String(steps.length - 1);
+    at.value = String(index);
     title.textContent = `${index + 1}. ${nameOf(step)}`;
-    shape.textContent = `(${[1, ...step.dimensions].join(", ")})  ${letters}`;
+    at.ariaValueText = title.textContent;
+    const shapes = `(${[1, ...step.dimensions].join(", ")})  ${letters}`;
+    shape.textContent = shapes.replaceAll(", ", ",\u00a0"); // a line breaks between the two
     words.textContent = text;
     link.textContent = `Built in chapter ${chapter}`;
     link.href = `${chapters}${CHAPTERS[chapter]}.html`;
@@ -192,11 +200,11 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
   }
 
   const label = labelled("shuffle the positions", shuffled);
-  const hands = html`<div class="vl-row">${back}${next}${label}${believed}</div>`;
+  const hands = html`<div class="vl-row">${back}${next}${at}</div>`;
   const step = html`
     <div class="vl-step">
       <div class="vl-words">${title}${shape}${words}</div>
-      <div class="vl-values">${canvas}${legend}<p>${link}</p></div>
+      <div class="vl-values">${canvas}${legend}<div class="vl-row">${link}${label}</div></div>
     </div>`;
   const element = html`
     <div class="vl-panel vl-walk">

@@ -46,10 +46,10 @@ export async function photographPanel(Model) {
   const load = button(`Load the model (${size(whole, BASE64 * whole)})`, begin, { class: "vl-bet" });
   const stop = button("Stop", () => abort.abort());
   const hands = el("div", { class: "vl-row" }, load);
-  const six = Object.entries(photos).map(([name, src]) => {
-    const picture = el("img", { src, alt: "", width: 96, height: 96 });
-    const about = { "aria-label": PHOTOS[name], title: PHOTOS[name], "aria-pressed": "false" };
-    return { name, press: button(picture, () => choose(name), about) };
+  const six = Object.entries(PHOTOS).map(([name, about]) => {
+    const picture = el("img", { src: photos[name], alt: "", width: 96, height: 96 });
+    const attributes = { "aria-label": about, title: about, "aria-pressed": "false" };
+    return { name, press: button(picture, () => choose(name), attributes) };
   });
   const { grid, width } = manifest;
   // The still for paper shows what one gets.
@@ -59,12 +59,13 @@ export async function photographPanel(Model) {
   const light = still?.src ?? "";
   const words =
     `A Vision Transformer with 22 million parameters turns each of a photograph’s ${grid} × ${grid} patches into ` +
-    `${width} numbers, its token. Point at one eye of the cat, and it finds the other. Choose one of these six, or ` +
-    "later your own, which never leaves this page. Your browser loads the model once.";
+    `${width} numbers, its token. Choose one of these six, or later your own, which never leaves this page.`;
   const element = html`
     <div class="vl-panel vp-gate">
       <figure class="vp-preview">
-        ${preview("only-light", light)}${preview("only-dark", light.replace("photograph.", "photograph-dark."))}
+        <div class="vp-still">
+          ${preview("only-light", light)}${preview("only-dark", light.replace("photograph.", "photograph-dark."))}
+        </div>
         <figcaption>${YIELDS}</figcaption>
       </figure>
       <div class="vp-ask">

@@ -5,7 +5,7 @@ import { inWords, placeAt } from "../../shared/grid.js";
 import { capital } from "../../shared/numbers.js";
 import { challengeCard } from "../parts/challenges.js";
 import { attribute, button, hide, labelled, makeAnnouncer, makeChoice, percent } from "../parts/dom.js";
-import { uniqueId, write } from "../parts/dom.js";
+import { inOrder, uniqueId, write } from "../parts/dom.js";
 import { addressKeeper, keepingButtons } from "../parts/keeping.js";
 import { toPatches } from "../parts/maps.js";
 import { colouring, context, grey, penOf } from "../parts/paint.js";
@@ -323,7 +323,8 @@ export async function photographStage(model, { photos, common, chosen }) {
     board.paint();
     paintControls();
     if (hiding.checked) {
-      element.classList.add("vp-brushed"); // on a phone the brush now stands at the photograph, and stays there
+      if (left.nextElementSibling === bets.element) left.after(takeAway); // on a phone it stays at the photograph
+      hiding.focus({ preventScroll: true });
       toBoard();
     }
     announcer.say(
@@ -552,7 +553,9 @@ export async function photographStage(model, { photos, common, chosen }) {
     other = null;
     if (!(await update({ quietly: true }))) return null;
     const { now, before } = looked();
-    return { grid, state: { ...state }, now, before, blocks, dim, model, session, album };
+    const changes = changesInWords(state);
+    const change = changes && `${capital(changes)}.`;
+    return { grid, state: { ...state }, now, before, blocks, dim, model, session, album, change };
   }
 
   /** Returns a small copy of the photograph that a bet was about: the other one, or what is on the board. */
@@ -618,27 +621,28 @@ export async function photographStage(model, { photos, common, chosen }) {
     return canvas;
   }
 
-  const element = html`
-    <div class="vp-whole">
-      <div class="vl-panel vp-stage">
-        ${bets.element}${pictures}
-        <div class="vp-left">${board.element}</div>
-        ${settings}
-        <div class="vl-toolbar vp-take" role="group" aria-label="Take something away">
-          ${labelled("shuffle the positions", shuffled)}${labelled("hide patches", hiding)}
-          ${showAll}${onAgain}${taken}
-        </div>
-        <div class="vp-right">${small.element}${elsewhere.element}${believes}</div>
-        <div class="vp-heads">${maps.element}${headField}</div>
-        ${keeping}${announcer.element}
-      </div>
-      ${toast.element}
+  const left = html`<div class="vp-left">${board.element}</div>`;
+  const takeAway = html`
+    <div class="vl-toolbar vp-take" role="group" aria-label="Take something away">
+      ${labelled("shuffle the positions", shuffled)}${labelled("hide patches", hiding)}
+      ${showAll}${onAgain}${taken}
     </div>`;
+  const right = html`<div class="vp-right">${small.element}${elsewhere.element}${believes}</div>`;
+  const ofHeads = html`<div class="vp-heads">${maps.element}${headField}</div>`;
+  const stage = html`<div class="vl-panel vp-stage">${announcer.element}</div>`;
+  const element = html`<div class="vp-whole">${stage}${toast.element}</div>`;
+  inOrder(stage, {
+    narrow: [pictures, left, bets.element, right, takeAway, settings, ofHeads, keeping],
+    turned: [left, bets.element, pictures, right, takeAway, settings, ofHeads, keeping],
+    upright: [keeping, bets.element, pictures, left, right, ofHeads, takeAway, settings],
+    middle: [keeping, bets.element, pictures, settings, left, takeAway, right, ofHeads],
+    wide: [keeping, bets.element, pictures, left, settings, takeAway, right, ofHeads],
+  });
   takeFiles(element, file, take);
   new IntersectionObserver(([{ boundingClientRect: { top } }]) => {
-    element.classList.toggle("vp-pinned", top < PINNED);
+    element.classList.toggle("vp-pinned", top < PINNED && getComputedStyle(small.element).position === "sticky");
     refresh();
-  }, { rootMargin: `${-PINNED}px 0px 0px`, threshold: [0, 0.97, 1] }).observe(small.element);
+  }, { rootMargin: `${-PINNED}px 0px 9999px`, threshold: [0, 0.97, 1] }).observe(small.element);
   const found = form.parse(location.hash);
   if (found) Object.assign(state, found.state);
   if (found?.faults.length) toast.say([...found.faults, "The rest of the link is shown."].join(" "));
