@@ -15,10 +15,11 @@ const TILE = 222; // units of a photograph in the picture
 const GAP = 8;
 const WIDTH = 1372;
 const NARROW = 560; // pixels of the screen
+const FRAME = 12; // the same; the frame is no smaller, even where a patch is
 const N = grid * grid;
 // milliseconds: the colours appear, the first patch asks, it stops asking, end
 const [COLOURS, ASK, STOP, END] = [1400, 1800, 4200, 4800];
-const DARK = 0.55; // how much darker the least similar patch is
+const [DARK, BRIGHT] = [0.6, 0.35]; // how much darker the least similar patch is, and brighter the most similar
 const LIT_FROM = 0.9; // share of the patches that stay dark
 const NEAR = 3; // patches so near to the one that asks are not said to be similar
 
@@ -71,7 +72,10 @@ function cover(still) {
     "aria-roledescription": "picture",
     "aria-label": "Six photographs in patches. Arrow keys choose a patch; " +
       "of the patches in all six, the tenth that is most similar to it lights up.",
-    onpointerenter: point,
+    onpointerenter: (event) => {
+      if (now < ASK) resting = event;
+      else point(event);
+    },
     onpointermove: point,
     onpointerdown: point,
     onpointerleave: (event) => {
@@ -102,7 +106,7 @@ function cover(still) {
   let began;
   let now = Infinity; // milliseconds of the film, which is over
   /** @type {PointerEvent | null} */
-  let resting = null; // a pointer that has come during the film's beginning, and gets its answer after it
+  let resting = null; // a pointer that lies there as the film begins and gets its answer after that, or once it moves
   let waiting = 0;
   let shownAt = 0;
   let later = 0;
@@ -135,7 +139,11 @@ function cover(still) {
     pen.clearRect(0, 0, WIDTH, height);
     pen.imageSmoothingQuality = "high";
     const image = shade.createImageData(sheet.width, sheet.height);
-    lit.forEach((bright, k) => { image.data[4 * k + 3] = 255 * DARK * shine * (1 - Math.sqrt(bright)); });
+    lit.forEach((bright, k) => {
+      const up = bright ** 0.3 * (DARK + BRIGHT) - DARK; // steep at first: what is lit at all is seen to be
+      image.data.fill(up > 0 ? 255 : 0, 4 * k, 4 * k + 3);
+      image.data[4 * k + 3] = 255 * shine * Math.abs(up);
+    });
     shade.putImageData(image, 0, 0);
     const seen = Math.round(clamp(now / COLOURS, 0, 1) * 2 * grid) / (2 * grid); // share of the colours
     photos.forEach(([x, y, side], i) => {
@@ -148,15 +156,18 @@ function cover(still) {
       if (seen) pen.drawImage(still, cut, TILE + GAP, seen * TILE, TILE, left, top, seen * small, small);
       if (shine) pen.drawImage(sheet, 0, i * grid, grid, grid, x, y, side, side);
     });
-    if (shine < 0.02) return;
-    pen.globalAlpha = shine;
+    const framed = now < END ? shine : 1; // after the film the frame stays: a patch can be pointed at
+    if (framed < 0.02) return;
+    pen.globalAlpha = framed;
     const { photo, place: [row, column] } = whereIs(kept);
     for (const [x, y, side] of [photos[photo], colours[photo]]) {
       const cell = side / grid;
+      const large = Math.max(cell, (FRAME * WIDTH) / canvas.clientWidth);
+      const [left, top] = [x + column * cell, y + row * cell].map((at) => at - (large - cell) / 2);
       for (const [width, colour] of /** @type {const} */ ([[6, "#000"], [3, "#ffe800"]])) {
         pen.lineWidth = width / Math.max(0.6, scale / 2);
         pen.strokeStyle = colour;
-        pen.strokeRect(x + column * cell, y + row * cell, cell, cell);
+        pen.strokeRect(clamp(left, 0, WIDTH - large), clamp(top, 0, height - large), large, large);
       }
     }
     pen.globalAlpha = 1;
@@ -206,10 +217,6 @@ function cover(still) {
 
   /** @param {PointerEvent} event */
   function point(event) {
-    if (now < ASK && event.type !== "pointerdown") {
-      resting = event;
-      return;
-    }
     resting = null;
     const box = canvas.getBoundingClientRect();
     const [down, right] = [event.clientY - box.top, event.clientX - box.left].map((at) => (at * WIDTH) / box.width);

@@ -54,7 +54,7 @@ function follow() {
     const isAround = Boolean(entry && link.parentElement?.contains(entry));
     for (const one of [link, link.parentElement]) one?.classList.toggle("active", isAround);
   }
-  if (!panel || !entry?.checkVisibility()) return;
+  if (!panel || !entry?.checkVisibility() || panel.querySelector(":focus-visible")) return; // the focus stays in sight
   const { top, bottom } = entry.getBoundingClientRect();
   const around = panel.getBoundingClientRect();
   const margin = Math.min(80, around.height / 4); // of this, 48 are the heading and 40 the fade
@@ -73,12 +73,16 @@ function showOwnEntry() {
 
 // The place where the reader stopped
 
+/** Returns the last of some blocks that is shown: a cell of code may not be. @param {Element[]} blocks */
+const lastShown = (blocks) => blocks.filter((block) => block.getClientRects().length).at(-1);
+
 /** Keeps the place: the section, and in it, as 5.4, the block at the line below the head and how much is above that. */
 function remember() {
   const entry = entryHere();
   const blocks = [...(sectionAt(entry?.hash ?? "")?.children ?? [])];
-  const at = blocks.filter((block) => block.getBoundingClientRect().top < LINE).length - 1;
-  const { top, height } = (blocks[at] ?? document.body).getBoundingClientRect();
+  const block = lastShown(blocks.filter((one) => one.getBoundingClientRect().top < LINE));
+  const at = block ? blocks.indexOf(block) : -1;
+  const { top, height } = (block ?? document.body).getBoundingClientRect();
   const exact = at < 0 ? "" : `:${(at + Math.min(0.99, (LINE - top) / height)).toFixed(2)}`;
   const hash = entry ? entry.hash + exact : "";
   keep(PLACE, { page: here, hash, title: document.title.split(" \u2014 ")[0], section: entry?.textContent ?? "" });
@@ -92,9 +96,11 @@ function goToLine(where = location.hash, moves = true) {
   if (!hash) return;
   wanted = where;
   if (document.readyState === "complete") history.replaceState(history.state, "", hash); // not before: it goes there
-  const block = sectionAt(hash)?.children[Math.floor(Number(at))];
+  const blocks = [...(sectionAt(hash)?.children ?? [])].slice(0, Math.floor(Number(at)) + 1);
+  const block = blocks.length > Number(at) ? lastShown(blocks) : null;
   const { top, height } = (block ?? sectionAt(hash) ?? document.body).getBoundingClientRect();
-  if (moves) scrollBy({ top: top + (block ? Number(at) % 1 : 0) * height - LINE, behavior: "instant" });
+  const share = block === blocks.at(-1) ? Number(at) % 1 : 1;
+  if (moves) scrollBy({ top: top + (block ? share * height : 0) - LINE, behavior: "instant" });
   put = scrollY;
 }
 
@@ -119,17 +125,17 @@ function goOn() {
   if (!ON_THE_WAY.test(page) || (isHere && (!section || location.hash))) return;
   const up = document.querySelector(".page-up");
   if (up instanceof HTMLAnchorElement && pageAt(up.href) === page) up.hash = hash;
-  const words = [isHere ? "" : title, section].filter(Boolean).join(", ");
-  const link = () => el("a", { href: `${root.href}${page}.html${hash}` }, words);
+  const link = (/** @type {string} */ words) => el("a", { href: `${root.href}${page}.html${hash}` }, words);
   const forget = el("button", { type: "button", class: "btn btn-sm" }, "Forget it");
   const note = el("span", {}, `${ALONE} `, forget);
   forget.addEventListener("click", () => {
     for (const key of [READ, PLACE, TOLD]) localStorage.removeItem(key);
     show();
   });
-  const wholly = el("p", { class: "go-on" }, "Go on where you were: ", link(), ". ", far && `${far}. `, note);
+  const whole = link([title, section].filter(Boolean).join(", "));
+  const wholly = el("p", { class: "go-on" }, "Go on where you were: ", whole, ". ", far && `${far}. `, note);
   document.querySelector(".first-steps")?.after(wholly);
-  header?.append(el("p", { class: "go-on" }, "Go on: ", link()));
+  header?.append(el("p", { class: "go-on" }, "Go on: ", link(isHere ? section : title)));
 }
 
 // Chapters that were read
@@ -187,12 +193,17 @@ document.querySelector(".primary-toggle")?.addEventListener("click", () => setTi
   else if (isChecked) own.at(-1)?.focus({ preventScroll: true }); // the theme's script takes 100 ms to focus the logo
   showOwnEntry();
 }, 110));
-const drawer = document.getElementById("pst-secondary-sidebar-checkbox") ?? {}; // closes when it has led somewhere
-for (const entry of entries) entry.addEventListener("click", () => Object.assign(drawer, { checked: false }));
+// A drawer closes when it has led somewhere; else it would be open over the page when the reader comes back.
+for (const [drawer, name] of /** @type {[Element | null, string][]} */ ([[side, "primary"], [panel, "secondary"]])) {
+  const box = document.getElementById(`pst-${name}-sidebar-checkbox`) ?? {};
+  drawer?.addEventListener("click", ({ target }) => {
+    if (target instanceof Element && target.closest("a")) Object.assign(box, { checked: false });
+  });
+}
 let timer = 0;
-if (ON_THE_WAY.test(here)) addEventListener("scroll", () => {
+if (ON_THE_WAY.test(here)) for (const event of ["scroll", "load"]) addEventListener(event, () => {
   clearTimeout(timer);
-  timer = setTimeout(remember, 400);
+  if (event === "scroll" || scrollY) timer = setTimeout(remember, 400); // before the load, nothing may have listened
 }, { passive: true });
 if (TO_READ.test(here)) addBox();
 goToLine();

@@ -12,8 +12,9 @@ export const CALLED_HERE = [
   [/\bknowledge distillation\b/i, "distillation"],
   [/\badam vs\.? sgd\b/i, "AdamW instead of plain steps"],
   [/\bflash[- ]?attention\b/i, "fused attention"],
-  [/\bout of memory\b|\boom\b/i, "activation memory"],
   [/\b(cls|\[cls\])(?= token)/i, "class"],
+  [/\bback-?prop(agation)?\b/i, "backward pass"],
+  [/^vits?$/i, "Vision Transformer"],
   [/\bskip connection/i, "residual connection"],
   [/\bdrop ?path\b/i, "stochastic depth"],
   [/\bfeed[- ]?forward( network)?\b/i, "MLP"],
@@ -41,27 +42,60 @@ export const CALLED_HERE = [
 
 /** Words that are no mistakes although the book has others for them. */
 export const THEIR_WORDS = `apple backprop backpropagation distillation finder heatmap hybrid inference permutation
-  precision quantization saliency sinks sinusoidal throughput visualise visualize`.split(/\s+/);
+  precision quantization reuse saliency sinks sinusoidal stem throughput typo visualise visualize`.split(/\s+/);
 
 const SYMPTOMS = "side_roads/when_it_does_not_work";
+const INSTALLING = "book/package/in_use#installing";
 const SHAPES = `${SYMPTOMS}#the-shapes-do-not-fit`;
 const TYPES = `${SYMPTOMS}#the-wrong-device-type-or-label`;
 const POSITIONS = `${SYMPTOMS}#size-mismatch-for-pos-embed-the-positions-do-not-fit`;
 const AT_LN_K = `${SYMPTOMS}#the-loss-stays-at-ln-k-2-303-for-ten-classes`;
+const TAKE_IT = "book/intro#take-it-with-you";
+const READING = "00_before_you_start#how-to-read-this-book";
+const EXPLODES = `${SYMPTOMS}#the-loss-explodes-or-is-nan`;
 const BELOW = `${SYMPTOMS}#validation-accuracy-far-below-training-accuracy`;
+
+const WISHES = "colab|kaggle|binder|download|pdf|offline|locally|print|notebooks|licen[cs]es?|copyright|free";
+const WISHED = "run|open|start|google|read|get|save|whole|all|book|notebook|exercises|code";
+
+/** The place of what readers look for in vain, but whose words the book has in another sense. */
+export const NOWHERE = "";
 
 /** Sections that answer a question best although others have more of its words. @type {[RegExp, string][]} */
 export const TOLD_AT = [
   [/\b(nn\.functional|F)\.scaled_dot_product_attention\b/, "11_speed#by-hand-fused-attention"],
-  [/^(install(ation|ing)?|set ?up|colab|kaggle|binder|download|pdf|licen[cs]es?)$/i, "book/intro#take-it-with-you"],
-  [/^((how to )?cit(e|ing|ation)|bibtex)( (this|the) book)?$/i, "book/intro#how-to-cite"],
+  [new RegExp(`^(?=.*\\b(${WISHES})\\b)((${WISHES}|${WISHED})\\b *)+$`, "i"), TAKE_IT],
+  [/\bdownload .*\b(book|notebooks?|exercises)\b|\bread .*\boffline\b|\bbook\b.* \bfree\b/i, TAKE_IT],
+  [/\bgrad(ient)?s? (is|are) none\b/i, "14_bug_clinic#the-module-six-quick-tests"],
+  [/\bcommercial(ly)?\b|\b(re-?use|use (the|these|this|your|its)) (figure|drawing|diagram|text)s?\b/i, TAKE_IT],
+  [/^translate\b(?! equi).{0,20}$|^.{0,20}\b(german|french|spanish|chinese|other languages?)\b.{0,15}$/i, NOWHERE],
+  [/^(change ?log|what['’]?s new|release notes|(image )?super[- ]?resolution)$/i, NOWHERE],
+  [/\btrying to backward\b|\bbackward through the graph\b|\binplace operation\b/i, NOWHERE],
+  [/^(how|where) (do|can|should|to)( i| we)? (start|begin)\W*$|^(getting started|quick ?start)$/i, READING],
+  [/\b(need|without|have no)( an?)? (gpu|graphics card)\b|^gpu req|^(no|without) (gpu|cuda)$|^cpu[- ]only$/i, READING],
+  [/\bwrong with (my|this)\b|^(help|it does(n['’]t| not) work)$/i, `${SYMPTOMS}#when-it-does-not-work`],
+  [/\bpython version/i, "book/classroom#setting-up"],
+  [/^(dark|light|night) (mode|theme)$|^keyboard shortcuts?$/i, "book/accessibility#a-few-things-that-help"],
+  [
+    /^(contact|feedback|errata|typos?|contribut\w+|report (an? )?\w+|found an? (mistake|error|typo))\b.{0,20}$/i,
+    "book/accessibility#if-something-is-in-your-way",
+  ],
+  [/^((how to )?cit(e|ing|ation)|bibtex|authors?|who wrote)( this| the| it)?( book)?\W*$/i, "book/intro#how-to-cite"],
   [/^((lecture )?slides?( decks?)?|decks?|powerpoint|pptx?)$/i, "book/teaching#plan-a-course"],
   [/^((final |mid-?term )?exams?|mid-?terms?|test papers?)$/i, "book/assessment#the-quiz"],
   [
     /^how (long|much time|many hours) (does|do|will|is) .*\b(it|book|course|read|reading)( take| last| need)?$/i,
     "book/intro#the-three-hour-route",
   ],
-  [/\bno module named\b|^ModuleNotFoundError\b/i, "book/package/in_use#installing"],
+  [/^(how (do i|to) |pip |windows )?(install(ation|ing)?|set ?up)\b/i, INSTALLING],
+  [/\bno module named\b|^ModuleNotFoundError\b|\bnot compiled with CUDA\b|\bno NVIDIA driver\b/i, INSTALLING],
+  [/\bout of memory\b|\boom\b/i, `${SYMPTOMS}#out-of-memory`],
+  [/\bweights[_ ]only\b/i, "side_roads/weights_from_elsewhere#pickles-and-safetensors"],
+  [/\bdivide axis of length\b/i, "02_patch_embedding#images-that-do-not-divide-into-patches"],
+  [/\bdivisible by (n|num)_heads\b/i, "side_roads/heads_elsewhere#heads-that-do-not-divide-d"],
+  [/\b(height|width|size) .*\bmatch\w* model\b|\bsize mismatch for [\w.]*pos(ition)?_embed/i, POSITIONS],
+  [/\bdimensional (input|weight)\b|\bExpected \dD\b|\bto be equal size\b|\bmatch target batch_size\b/i, SHAPES],
+  [/^\(?[BTDNPCK](,? [BTDNPCK])*\)?$/, "book/notation#shapes"],
   [/\b(mps|apple|macbook|cpu|laptop)\b.*\bslow|\bslow\b.*\b(mps|apple|macbook)\b/i, `${SYMPTOMS}#training-is-slow`],
   [/^mps$|\bapple\b|\bmac(book| gpu)\b/i, "book/package/command_line#train"],
   [/\b(object )?detection$|^(semantic |image )?segmentation$/i, "book/map_of_papers#other-tasks"],
@@ -69,11 +103,12 @@ export const TOLD_AT = [
   [/^confusion matri(x|ces)$/i, "book/package/in_use#every-image-of-a-data-set"],
   [/\bsave\b.*\b(model|checkpoint)\b|^torch\.save\b/i, "side_roads/your_own_photographs#ask-it-save-it-load-it"],
   [/^batch ?size$/i, "side_roads/the_rest_of_the_toolbox#how-large-a-batch"],
+  [/^embed(s|ded)?$/i, "02_patch_embedding#patch-embedding"],
   [/^patch ?sizes?$/i, "02_patch_embedding#one-matrix-for-all-patches"],
   [/^clip$/i, "side_roads/words_and_pictures#clip-which-caption-belongs-to-this-picture"],
-  [/^(what (is|are) )?(the )?(qkv|q,? k,?( and)? v)( matrix)?$/i, "05_multi_head_attention#one-matrix-for-q-k-and-v"],
+  [/^(qkv|q,? k,?( and)? v)( matrix)?$/i, "05_multi_head_attention#one-matrix-for-q-k-and-v"],
   [/^(optimi[sz]er\.)?zero_grad(\(\))?$|^loss\.backward/, "08_training#eight-lines-that-train-a-vision-transformer"],
-  [/\blearning rate (is )?too (high|large)\b/i, `${SYMPTOMS}#the-loss-explodes-or-is-nan`],
+  [/\blearning rate (is )?too (high|large)\b|\bnan\b.* loss\b|\bloss\b.* nan\b/i, EXPLODES],
   [/^(exercises? |chapter )?(solutions?|answers)( (to|of|for|chapter)\b.*)?$/i, "book/intro#how-a-chapter-goes"],
   [/^(prerequisites?|requirements|what (do|should) i (need|know))$/i, "00_before_you_start#a-ten-minute-self-test"],
   [/^(demo|interactive|playground|in the browser|transformers\.?js)$/i, "book/lab#the-vit-lab"],
@@ -84,7 +119,7 @@ export const TOLD_AT = [
   [/\bsize of tensor a \((19[678]|25[678]|26[01]|57[678])\) must match\b/i, POSITIONS],
   [/\bposition(al)? embedd?ings?\b.*\b(shape|size|fit|mismatch)/i, POSITIONS],
   [/\bon the same device\b|\binput type\b.*\b(weight|bias) type\b/i, TYPES],
-  [/\b(scalar |target d)type (to be )?long\b|\bdevice-side assert\b|^cuda error$/i, TYPES],
+  [/\bexpected scalar type\b|\btarget dtype to be long\b|\bdevice-side assert\b|^cuda error$/i, TYPES],
   [/\b(target|label)\b.*\bout of (bounds|range)\b/i, TYPES],
   [
     /^(permute|reshape|transpose|view)( ?(vs\.?|versus|or|and))? (permute|reshape|transpose|view)$/i,
@@ -93,13 +128,14 @@ export const TOLD_AT = [
   [/^((gradient|activation) )?checkpointing$/i, "11_speed#by-hand-activation-checkpointing"],
   [/^regulari[sz]ation$/i, "08_training#the-ingredients-one-by-one"],
   [/^((the )?(original |vit )?papers?|an image is worth\b.*)$/i, "book/map_of_papers#a-map-of-papers"],
+  [/^conv\w* stem$/i, "02_patch_embedding#further-reading"],
   [/^(nn\.)?conv2d\b/i, "02_patch_embedding#the-same-layer-written-as-a-convolution"],
   [/^dino([ -]?v?\d)?$/i, "book/map_of_papers#without-labels"],
   [/^(references|bibliography)$/i, "book/references#references"],
-  [/\bsame dtype\b|\bexpected scalar type\b|\bto the desired output type\b/i, "11_speed#by-hand-bfloat16-and-autocast"],
+  [/\bsame dtype\b|\bto the desired output type\b/i, "11_speed#by-hand-bfloat16-and-autocast"],
   [/\bmat1 and mat2\b|\bcannot be multiplied\b|\binvalid for input\b|\bmatrix multiplication error\b/i, SHAPES],
   [/\b(batch2|size of) tensor\b|\bmust match the( existing)? size\b|\b(shape|dimension)s? (error|mismatch)/i, SHAPES],
-  [/\bto have \d+ channels\b/i, `${SYMPTOMS}#images-with-1-4-or-10-channels`],
+  [/\bto have \d+ channels\b|\bgiven groups\b/i, `${SYMPTOMS}#images-with-1-4-or-10-channels`],
   [/\b(not|n['’]t) (learn|train|converge)\b/i, AT_LN_K],
   [/\b(val\w*|test) (accuracy|acc)\b.*(\bnot|n['’]t|\bstops?)\b.*\b(improv|increas|ris(e|ing)|chang)\w*/i, BELOW],
   [/\b(loss|accuracy)\b.*(\bnot|n['’]t)\b.*\b(go|get|fall|drop|improv|decreas|increas|ris(e|ing)|chang)\w*/i, AT_LN_K],
@@ -108,7 +144,7 @@ export const TOLD_AT = [
   [/\bval(idation)? loss\b.*\b(higher|above|larger|greater|ris(es|ing)|increas\w*|goes up|going up)\b/i, BELOW],
   [/\bhow many (heads|blocks|layers)\b/i, `${SYMPTOMS}#which-patch-size-depth-width-and-heads-for-my-images`],
   [
-    /^(how (is|does) )?(self[- ]?)?attention( mechanism| computed| calculated| works?)?$/i,
+    /^(how is )?(self[- ]?)?attention( mechanism| computed| calculated| works?)?$/i,
     "04_scaled_dot_product_attention#scaled-dot-product-attention",
   ],
 ];

@@ -1,5 +1,5 @@
 // Finds sections of the book. MiniSearch weighs single words; this adds the order of the book and readers' words.
-import { CALLED_HERE, THEIR_WORDS, TOLD_AT } from "./aliases.js";
+import { CALLED_HERE, NOWHERE, THEIR_WORDS, TOLD_AT } from "./aliases.js";
 import { LONGEST, marked } from "./excerpts.js";
 import { WEIGHTS, opened, sectionsOf } from "./index.js";
 import { mistakes } from "./spelling.js";
@@ -28,7 +28,17 @@ const UNLIKE = 0.4; // of a word's letters: with more mistakes it is another wor
 const SHORT = 4; // letters of a word in which a mistake is mended only where that is likely
 const LONG = 8; // letters of a word that may have two mistakes
 const EVEN = 0.5; // below 1: a section with something of every word is before one with much of a single word
+const CHANCE = 1 / 3; // of a message's words: a section that lacks so many has the others by chance
 const FULL_TITLE = 4; // words: a question of so many may be the title of an exercise or of a paper
+
+/** What is asked around a term by those who want to know what it is. */
+const FRAMES = [
+  /^(?:please|(?:can|could) (?:you|someone)) (.+)$/i,
+  /^(?:what|how) (?:do|does|is|are) (.+?) (?:mean|stand for|do|for|work)$/i,
+  /^(?:what(?:['’]?s| exactly is| is| are| do (?:you|we) mean by)(?: meant by)?|define|explain|tell me about):? (.+)$/i,
+  /^(?:the )?(?:meaning|definition) of (.+)$/i,
+  /^(.+) (?:meaning|definition|explained(?: simply)?)$/i,
+];
 
 /** @param {string} text */
 const listOf = (text) => wordsIn(text).map(({ word }) => word);
@@ -53,27 +63,41 @@ function partsOf(term) {
 }
 
 /** Returns the last message of a pasted error; undefined for any other text. @param {string} text */
-export const messageIn = (text) => text.match(/.*\b\w*(?:Error|Exception): (.+)/s)?.[1];
+export const messageIn = (text) => text.match(/.*\b\w*(?:Error|Exception|Warning): (.+)/s)?.[1];
 
 /**
- * Returns what a pasted text asks: of an error, its last message without shapes and numbers; of a call in code, its
- * name, without whose method it is and without numbers.
+ * Returns the term of a question for its meaning, as softmax of "what is the meaning of softmax?".
+ * @param {string} text
+ * @returns {string}
+ */
+function termIn(text) {
+  const bare = text.replace(/[\s?!.]+$/, "");
+  const inside = FRAMES.map((frame) => bare.match(frame)?.[1]).find(Boolean);
+  return inside ? termIn(inside.replace(/^(an?|the) /i, "")) : text;
+}
+
+/**
+ * Returns what a text asks: of a question for a meaning, the term; of an error, its last message without shapes and
+ * numbers; of a call in code, its name, without whose method it is and without numbers.
  * @param {string} text
  */
-function askedBy(text) {
+export function askedBy(text) {
   const message = messageIn(text);
   if (message)
     return message.replace(/torch\.Size|\[[\d, -]*\]|\b\d+(\s*[x×]\s*\d+)*\b/g, " ").replace(/^'(.*)'$/, "$1");
   const called = (/** @type {string} */ _, /** @type {string} */ name, /** @type {string} */ given) =>
     `${name} ${given.replace(/\b\d+\b/g, " ")}`;
-  return text.replace(/(?:\b[a-z]\.)?\b(\w[\w.]*)\(([^()]*)\)/g, called);
+  return termIn(text.trim()).replace(/(?:\b[a-z]\.)?\b(\w[\w.]*)\(([^()]*)\)/g, called);
 }
 
 /** Returns a question with the book's own term for what readers call otherwise. @param {string} question */
-function calledHere(question) {
+export function calledHere(question) {
   const [pattern, here] = CALLED_HERE.find(([one]) => one.test(question)) ?? [];
   return pattern && here ? question.replace(pattern, here) : question;
 }
+
+/** Returns where the first of some texts that the table of answers knows is answered. @param {string[]} texts */
+const toldAt = (...texts) => TOLD_AT.find(([one]) => texts.some((text) => one.test(text.trim())))?.[1];
 
 /** Returns what an entry of the glossary says, without where it leads. @param {Section} term */
 export const definitionIn = (term) => term.prose.filter((line) => !line.startsWith("(")).join(" ");
@@ -96,7 +120,7 @@ export class Finder {
     this.offered = [];
     /** @type {Set<string>} */
     this.titled = new Set();
-    /** @type {Map<Section, { title: string, names: string[], introduced: string[], prose: string }>} */
+    /** @type {Map<Section, { title: string, prose: string } & Record<"names" | "introduced" | "printed", string[]>>} */
     this.stems = new Map();
   }
 
@@ -177,6 +201,11 @@ export class Finder {
     return mended;
   }
 
+  /** Returns what a text asks, with its words mended; a pasted message has no mistakes. @param {string} text */
+  asked(text) {
+    return messageIn(text) ? askedBy(text) : this.spelt(askedBy(text));
+  }
+
   /**
    * Returns the sections that have a word, with its weight, the matching terms and the fields that have them.
    * @param {string} word
@@ -209,7 +238,8 @@ export class Finder {
    * @returns {Found[]}
    */
   find(text) {
-    const question = this.spelt(askedBy(text));
+    const question = this.asked(text);
+    const message = messageIn(text);
     const called = calledHere(question);
     let found = this.answer(question);
     if (called !== question) {
@@ -219,25 +249,41 @@ export class Finder {
       found = [...inOurWords, ...others.map((one) => ({ ...one, score: one.score / 2 }))];
     }
     found.sort((one, other) => other.score - one.score);
-    const [, address] = TOLD_AT.find(([one]) => one.test(text.trim()) || one.test(question.trim())) ?? [];
-    const section = this.sections.find((one) => placeOf(one) === address);
-    const titled = stems(question.replace(LEADS_IN, ""));
+    const words = telling(question);
+    const told = toldAt(text, question);
+    if (told === NOWHERE) return [];
+    const titled = [question, text].map((one) => stems(one.replace(LEADS_IN, "")));
     // A title that is asked for word for word comes first, unless it is a term too: then the term's own section does.
-    const isTerm = this.terms.some(({ title }) => stems(withoutBrackets(title)) === titled);
+    const isTerm = this.terms.some(({ title }) => titled.includes(stems(withoutBrackets(title))));
     const isFull = listOf(question).length >= FULL_TITLE;
     const isTitled = (/** @type {Section} */ one) =>
-      (isFull || this.isText(one)) && this.stemsOf(one).title === titled;
-    const best = section ?? (isTerm ? undefined : found.map((one) => one.section).find(isTitled));
+      (isFull || this.isText(one)) && titled.includes(this.stemsOf(one).title);
+    const isAt = (/** @type {string | undefined} */ place) => this.sections.find((one) => placeOf(one) === place);
+    const whole = isTerm ? undefined : found.map((one) => one.section).find(isTitled);
+    const best = isAt(told) ?? whole ?? isAt(toldAt(words.join(" ")));
+    if (message && !best) {
+      const phrase = stems(question);
+      const isPrinted = (/** @type {string} */ line) =>
+        isFull && (line.startsWith(phrase) || phrase.startsWith(line)); // a book prints the beginning of a long one
+      const isSaid = (/** @type {Found} */ { section }) => {
+        const { prose, printed } = this.stemsOf(section);
+        return prose.includes(phrase) || printed.some(isPrinted);
+      };
+      const said = found.filter(isSaid);
+      const others = found.filter((one) => one.missing < CHANCE * words.length && !said.includes(one));
+      for (const one of said) one.missing = 0;
+      for (const one of others) one.missing ||= 1;
+      found = [...said, ...others];
+    }
     if (!best) return found;
     const first = found.find((one) => one.section === best) ?? { section: best, score: 0, terms: [] };
-    const isError = section && messageIn(text); // whose answer is known: some of its words mean little
-    const others = found.filter((one) => one !== first && !(isError && one.missing));
+    const others = found.filter((one) => one !== first && !(message && one.missing)); // some of its words mean little
     return [{ ...first, missing: 0 }, ...others];
   }
 
   /** Returns the entries of the glossary that say what a question is. @param {string} text */
   definitions(text) {
-    const question = this.spelt(text);
+    const question = this.asked(text);
     const asked = [stems(question), stems(calledHere(question))];
     return this.terms.filter(({ title, prose }) => prose.length && isOneOf(asked, stems(withoutBrackets(title))));
   }
@@ -249,7 +295,7 @@ export class Finder {
 
   /** Returns the words of a question that no section has. @param {string} text */
   unknown(text) {
-    return telling(this.spelt(askedBy(text))).filter((word) => !this.having(word, true).size);
+    return telling(this.asked(text)).filter((word) => !this.having(word, true).size);
   }
 
   /** Returns the stems of all words in titles and terms. */
@@ -323,6 +369,7 @@ export class Finder {
       names: section.names.map(stems),
       introduced: section.introduced.map(stems),
       prose: stems(section.prose.join("\n")),
+      printed: section.code.filter((line) => listOf(line).length >= FULL_TITLE).map(stems),
     };
     this.stems.set(section, made);
     return made;

@@ -1,7 +1,7 @@
 // Shows results while the reader types, in the dialog on every page and on the search page.
 import { el, html } from "../shared/elements.js";
 import { marked } from "./excerpts.js";
-import { definitionIn, messageIn } from "./finder.js";
+import { askedBy, calledHere, definitionIn, messageIn } from "./finder.js";
 
 /** @typedef {import("./finder.js").Finder} Finder */
 /** @typedef {import("./finder.js").Found} Found */
@@ -9,6 +9,10 @@ import { definitionIn, messageIn } from "./finder.js";
 const PAUSE = 120; // milliseconds without a key before it searches
 const IN_DIALOG = { pages: 5, sections: 3 };
 const ON_PAGE = { pages: 10, sections: 6 };
+const FEW = 3; // words: a longer question is spelt like no term
+const TO_TRY = [
+  "logits", "why divide by √d", "loss is nan", "Target 10 is out of bounds", "x.transpose(-2, -1)", "86,567,656",
+];
 
 /** @type {(number: number, thing: string) => string} */
 const count = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
@@ -134,9 +138,9 @@ export class Answers {
     try {
       if (!this.isReady) {
         this.status.textContent = question ? "Opening the index …" : "";
+        if (!question) this.showTries();
         const finder = await this.begun();
-        if (this.question !== question) return;
-        if (!question) return this.replaceFound([], []);
+        if (!question || this.question !== question) return;
         if (!this.isReady) this.showFirst(finder, question, pages);
       }
       const finder = await this.ready();
@@ -165,6 +169,12 @@ export class Answers {
     this.replaceFound([], this.listed(finder, groupsOf(found), pages));
   }
 
+  /** Shows what can be asked, before anything is. */
+  showTries() {
+    this.above.className = "search-nearest";
+    this.replaceFound(this.buttons("Type a term, a question, code or a number, or paste an error. Try:", TO_TRY), []);
+  }
+
   /** A link in focus gives its focus to what takes its place. @param {Element[]} above @param {Element[]} list */
   replaceFound(above, list) {
     const inFocus = this.stopInFocus();
@@ -184,32 +194,41 @@ export class Answers {
    * @param {number} pages the most that are shown
    */
   show(finder, question, pages) {
+    if (!this.dialog) this.remember(question);
+    if (!question) {
+      this.status.textContent = "";
+      return this.showTries();
+    }
     const defined = finder.definitions(question);
-    const found = question ? finder.find(question) : [];
+    const found = finder.find(question);
     const groups = groupsOf(found.filter(({ section }) => !defined.includes(section)));
-    const nearest = question && !found.length ? this.waysOn(finder.nearest(question)) : [];
+    const isUnknown = !found.length || (messageIn(question) && found[0].missing);
+    const isLong = messageIn(question) || question.split(/\s+/).length > FEW;
     const listed = this.listed(finder, groups, pages);
     if (groups.length > pages) listed.push(el("li", { class: "search-more" }, this.more(question, pages)));
-    this.status.textContent = question && this.told(finder, question, found);
-    this.above.className = found.length ? "search-definitions" : "search-nearest";
-    this.replaceFound(found.length ? defined.map((term) => this.definition(term)) : nearest, listed);
-    if (!this.dialog) this.remember(question);
+    this.status.textContent = this.told(finder, question, found);
+    this.above.className = isUnknown ? "search-nearest" : "search-definitions";
+    const others = isUnknown ? this.waysOn(isLong ? [] : finder.nearest(question)) : [];
+    this.replaceFound([...others, ...defined.map((term) => this.definition(term))], listed);
   }
 
   /**
-   * Says what was found, and for which words if some are misspelt or missing.
+   * Says what was found, and for which words if some are misspelt, missing or called otherwise here.
    * @param {Finder} finder
    * @param {string} question
    * @param {Found[]} found
    */
   told(finder, question, found) {
-    if (!found.length) return `The book has nothing on “${question}”.`;
-    const spelt = finder.spelt(question);
-    const meant = spelt === question ? "" : ` for “${spelt}”`;
+    const isMessage = messageIn(question);
+    const has = isMessage ? "does not have this message" : `has nothing on “${question}”`;
+    if (!found.length) return `The book ${has}.`;
+    const mended = finder.asked(question);
+    const asked = new Set([mended, calledHere(mended)]);
+    const meant = asked.size < 2 && mended === askedBy(question) ? "" : ` for “${[...asked].join("” or “")}”`;
     const places = `${count(found.length, "section")} on ${count(groupsOf(found).length, "page")}${meant}`;
     if (found.some(({ missing }) => !missing)) return places;
     const others = `${places} ${found.length === 1 ? "has" : "have"}`;
-    if (messageIn(question)) return `The book does not have this message. ${others} some of its words.`;
+    if (isMessage) return `The book ${has}. ${others} some of its words.`;
     const unknown = finder.unknown(question).map((word) => `“${word}”`).join(" or ");
     if (unknown) return `The book has nothing on ${unknown}. ${others} other words of your question.`;
     return `No section has all of these words. ${others} some of them.`;
@@ -253,23 +272,28 @@ export class Answers {
     );
   }
 
+  /** Returns questions that are asked when they are pressed. @param {string} label @param {string[]} questions */
+  buttons(label, questions) {
+    const buttons = questions.map((question) => {
+      const onclick = () => {
+        this.input.value = question;
+        this.input.focus();
+        this.answer();
+      };
+      return html`<li>${el("button", { type: "button", class: "btn", onclick }, question)}</li>`;
+    });
+    return [html`<p>${label}</p>`, el("ul", { "aria-label": label }, ...buttons)];
+  }
+
   /**
    * Returns what to press where nothing was found: terms that are spelt alike, the glossary, and the page by symptom.
    * @param {string[]} terms
    */
   waysOn(terms) {
-    const buttons = terms.map((term) => {
-      const onclick = () => {
-        this.input.value = term;
-        this.input.focus();
-        this.answer();
-      };
-      return html`<li>${el("button", { type: "button", class: "btn", onclick }, term)}</li>`;
-    });
     const glossary = el("a", { href: `${this.root}book/glossary.html` }, "The glossary");
     const symptoms = `${this.root}notebooks/side_roads/when_it_does_not_work.html`;
     const begins = el("a", { href: symptoms }, "When it does not work");
-    const near = [html`<p>Terms that are spelt like it:</p>`, html`<ul>${buttons}</ul>`];
+    const near = this.buttons("Terms that are spelt like it:", terms);
     const others = html`<p>${glossary} has every term of the book, and ${begins} begins with what you see.</p>`;
     return [...(terms.length ? near : []), others];
   }
