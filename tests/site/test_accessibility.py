@@ -10,8 +10,9 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.site import axe
+from tests.site.test_looks import contrast
 from tests.site.test_pages import HTML
-from tests.site.visit import PHONE, WIDE, resize, rest, too_wide
+from tests.site.visit import PHONE, SPACING, WIDE, ZOOMED, resize, rest, too_wide
 
 CODE = sorted(
     page.relative_to(HTML).with_suffix("").as_posix()
@@ -58,12 +59,6 @@ KINDS = ["book/intro", "book/lab", "book/teaching", "book/glossary", "book/packa
 KINDS += ["book/package/model", "book/claims", "search", "genindex"]
 KINDS += ["notebooks/04_scaled_dot_product_attention"]
 KINDS += ["notebooks/exercises/04_scaled_dot_product_attention"]
-ZOOMED = {"width": 320, "height": 640}
-SPACING = """
-    * { line-height: 1.5 !important; letter-spacing: 0.12em !important;
-        word-spacing: 0.16em !important; }
-    p { margin-bottom: 2em !important; }
-"""
 CUT_OFF = """() => [...document.querySelectorAll("body *")].filter(element => {
     if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
         || element.closest("svg, .math, .visually-hidden") || element.clientWidth < 2
@@ -82,9 +77,106 @@ def still_page(request, kept_visit, site):
     return tab
 
 
+MOVES = """() => [...document.querySelectorAll("*")].flatMap(element =>
+    [null, "::before", "::after"].map(part => getComputedStyle(element, part))
+        .filter(({ animationName, transitionDuration: long, scrollBehavior }) =>
+            animationName !== "none" || /[1-9]/.test(long) || scrollBehavior !== "auto")
+        .map(style => [element.className, style.animation, style.transition]))"""
+
+
 def test_nothing_moves_for_a_reader_who_wants_it_still(still_page):
-    running = "document.getAnimations().filter(a => a.playState === 'running').length"
-    assert still_page.evaluate(running) == 0
+    for size in (WIDE, PHONE):
+        resize(still_page, size)
+        assert still_page.evaluate(MOVES) == []
+
+
+# What has the focus: its ring, and how much of that is cut off; its own size.
+STOP = """() => {
+    const one = document.activeElement, box = one.getBoundingClientRect();
+    const whole = one.closest(".bd-search:has(input:focus), .chapter-cards li") ?? one;
+    const part = one.matches(".sd-stretched-link") ? "::after" : null;
+    const { outlineStyle, outlineWidth, outlineColor, outlineOffset } =
+        getComputedStyle(whole, part);
+    const reach = parseFloat(outlineOffset) + parseFloat(outlineWidth);
+    const ring = whole.getBoundingClientRect();
+    const cuts = [], grounds = [];
+    for (let at = whole; (at = at.parentElement) && at !== document.body;) {
+        const style = getComputedStyle(at), edge = at.getBoundingClientRect();
+        grounds.push(style.backgroundColor);
+        if (style.overflowX === "visible" || style.display === "contents") continue;
+        cuts.push(edge.left - ring.left + reach, ring.right + reach - edge.right,
+            edge.top - ring.top + reach, ring.bottom + reach - edge.bottom);
+    }
+    grounds.push(getComputedStyle(document.body).backgroundColor);
+    const again = one === document.body || "stop" in one.dataset;
+    one.dataset.stop = "";
+    const pressed = one.matches("button, summary, select, .bd-links a, .toc-entry a");
+    return { what: one.outerHTML.slice(0, 200), again, style: outlineStyle,
+        width: parseFloat(outlineWidth), colour: outlineColor,
+        ground: grounds.find(ground => !/, 0\\)$|transparent/.test(ground)),
+        cut: Math.max(0, ...cuts),
+        size: pressed ? Math.min(box.width, box.height) : 28 };
+}"""
+
+
+# What stays in sight while the page is scrolled, and scrolls it when it is focused.
+SCROLLS = """() => {
+    const sticks = one => /sticky|fixed/.test(getComputedStyle(one).position);
+    const stays = one => one && (sticks(one) || stays(one.parentElement));
+    const seen = one => {
+        const { left, top, width, height } = one.getBoundingClientRect();
+        const [x, y] = [left + width / 2, top + height / 2];
+        return one.contains(document.elementFromPoint(x, y));
+    };
+    const before = scrollY;
+    return [before, [...document.querySelectorAll("a, button, input, label, select")]
+        .filter(one => stays(one) && seen(one)).filter(one => {
+            one.focus();
+            const after = scrollY;
+            scrollTo({ top: before, behavior: "instant" });
+            return Math.abs(after - before) > 1;
+        }).map(one => one.outerHTML.slice(0, 200))];
+}"""
+
+
+@pytest.mark.parametrize(
+    "page", ["book/lab", "book/glossary", "notebooks/07_vision_transformer"]
+)
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_a_focus_on_what_stays_in_sight_scrolls_nothing(visits, site, page, size):
+    tab = visits().tab
+    resize(tab, size)
+    tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    tab.evaluate("scrollTo({ top: 2000, behavior: 'instant' })")
+    before, found = tab.evaluate(SCROLLS)
+    assert before > 1000 and found == []
+
+
+@pytest.mark.parametrize(
+    "page", [*KINDS[2:], KINDS[0], "notebooks/07_vision_transformer"]
+)
+@pytest.mark.parametrize(
+    "size, theme, forced",
+    [(WIDE, "light", "none"), (PHONE, "dark", "none"), (ZOOMED, "light", "active")],
+    ids=["wide", "phone", "forced"],
+)
+def test_each_stop_of_the_keyboard_has_a_ring(visits, site, page, size, theme, forced):
+    """WCAG 2.4.7, 2.4.11 and 2.4.13; and what is pressed is large enough."""
+    tab = visits(color_scheme=theme, forced_colors=forced, reduced_motion="reduce").tab
+    resize(tab, size)
+    tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    stops = 0
+    while stops < 150:
+        tab.keyboard.press("Tab")
+        stop = tab.evaluate(STOP)
+        if stop["again"]:
+            break
+        seen = forced == "active" or contrast(stop["colour"], stop["ground"]) >= 3
+        assert seen and stop["style"] == "solid" and stop["width"] >= 2, stop
+        assert stop["cut"] <= 1 and stop["size"] >= 27.9, stop
+        stops += 1
+    assert stops > 2
 
 
 def test_a_page_reflows_and_its_text_takes_more_room(still_page):
@@ -240,7 +332,7 @@ def test_no_key_by_itself_is_a_short_cut(visits, site):
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_the_labs_board_is_less_than_ten_stops_away(visits, site, size):
+def test_the_labs_board_is_at_most_ten_stops_away(visits, site, size):
     tab = visits().tab
     resize(tab, size)
     tab.goto(f"{site}book/lab.html", wait_until="networkidle")
@@ -251,7 +343,7 @@ def test_the_labs_board_is_less_than_ten_stops_away(visits, site, size):
     tab.locator("#board [data-state=open]").wait_for()
     on_the_board = tab.locator(".vl-board-place :focus")
     stops = 2
-    while stops < 9 and not on_the_board.count():  # the bet's buttons come before it
+    while stops < 10 and not on_the_board.count():  # what stands above comes first
         tab.keyboard.press("Tab")
         stops += 1
     assert on_the_board.count()

@@ -11,7 +11,16 @@ from tests.site import axe
 from tests.site.test_browser import CHAPTERS, EXTRA
 from tests.site.test_fonts import FONTS, characters
 from tests.site.test_pages import HTML, SOURCES
-from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, resize, too_wide
+from tests.site.visit import (
+    NARROWEST,
+    PHONE,
+    SPACING,
+    WIDE,
+    ZOOMED,
+    Visit,
+    resize,
+    too_wide,
+)
 
 MEGABYTE = 1_000_000
 LEAST = 100_000  # bytes of a page; the fonts alone have more
@@ -240,3 +249,10 @@ def test_axe_finds_nothing(opened):
         assert axe.find(opened.tab, size, theme) == []
         if opened.page in BOTH:
             assert axe.find_colours(opened.tab, other) == [], other
+
+
+def test_its_text_takes_more_room(opened):
+    """WCAG 1.4.12. A letter of a drawing may leave the page by its own width."""
+    resize(opened.tab, ZOOMED)
+    opened.tab.add_style_tag(content=SPACING)
+    assert too_wide(opened.tab)[0] <= 4

@@ -242,14 +242,15 @@ def test_drawings_and_captions_fit_the_column(page, width):
             const picture = caption.parentElement.querySelector('img, svg')
                 .getBoundingClientRect();
             return [getComputedStyle(caption).textAlign, around.right - box.right,
-                picture.left - around.left, box.top - picture.bottom,
+                picture.left - around.left,
+                Math.max(box.top - picture.bottom, box.left - picture.right),
                 caption.innerText.trim()];
         })"""
     )
     assert len(captions) == 2
-    for align, inside, indented, below, text in captions:
+    for align, inside, indented, apart, text in captions:
         assert align == "left" and inside > -1
-        assert abs(indented) < 1 and below > 0
+        assert abs(indented) < 1 and apart > 0, "below its picture, or beside it"
         assert text.startswith("What to look for."), "no number before it"
 
 

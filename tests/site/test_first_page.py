@@ -388,9 +388,9 @@ def test_arrow_keys_choose_a_patch_that_asks(open_page, numbers):
     assert focused == "cover-again", "the keyboard gets out again"
 
 
-def middle(tab, patch, below=False):
+def middle(tab, patch, below=False, canvas=None):
     """Return the middle of a patch, or of its colour ``below``, in CSS pixels."""
-    box = tab.locator(CANVAS).bounding_box()
+    box = canvas or tab.locator(CANVAS).bounding_box()
     columns, gap = (6, 8) if box["width"] >= 560 else (3, 16)
     scale = box["width"] / 1372
     side = (1372 - (columns - 1) * gap) / columns
@@ -420,15 +420,52 @@ def test_a_pointer_chooses_a_patch_in_photograph_and_colours(open_page, numbers,
     assert np.abs(shown(tab) - before).mean() < 1, "nothing asks"
 
 
+def of_patches(tab):
+    """Return how light each patch of the photographs is on the screen: (6·N,)."""
+    screen, canvas = shown(tab).mean(axis=2), tab.locator(CANVAS).bounding_box()
+    found = []
+    for patch in range(6 * N):
+        x, y = (round(at) for at in middle(tab, patch, canvas=canvas))
+        x, y = x - round(canvas["x"]), y - round(canvas["y"])
+        found.append(screen[y - 2 : y + 3, x - 2 : x + 3].mean())
+    return torch.tensor(found)
+
+
+@pytest.mark.parametrize("patch", [7 * 16 + 5, 2 * N + 5 * 16 + 5, 3 * N + 8 * 16 + 8])
+def test_what_is_lit_is_plainly_brighter(open_page, patch):
+    tab = at_rest(open_page)
+    before = of_patches(tab)
+    tab.mouse.move(*middle(tab, patch))
+    tab.clock.run_for(A_WHILE)
+    after = of_patches(tab)
+    light = torch.tensor(tab.evaluate(f"vitCover.light({patch})"))
+    light[patch] = torch.nan  # it is framed
+    lit, other = (
+        after[which].sum() / before[which].sum() for which in (light > 0, light == 0)
+    )
+    assert lit > 2 * other
+
+
 def test_a_pointer_that_rests_there_from_the_start_gets_its_answer(open_page, numbers):
     tab = open_page()
     tab.wait_for_selector(CANVAS)
     tab.clock.run_for(200)
     patch = 4 * N + 5 * 16 + 7
-    tab.mouse.move(*middle(tab, patch))
+    x, y = middle(tab, patch)
+    at = {"clientX": x, "clientY": y, "pointerType": "mouse"}
+    tab.locator(CANVAS).dispatch_event("pointerenter", at)  # it has not been moved
     assert said(tab) == "", "the film begins"
     tab.clock.run_for(A_WHILE)
     assert said(tab) == sentence(numbers, patch)
+
+
+def test_a_pointer_that_moves_ends_the_film(open_page, numbers):
+    tab = open_page()
+    tab.wait_for_selector(CANVAS)
+    tab.clock.run_for(200)
+    for patch in (4 * N + 5 * 16 + 7, EYE):
+        tab.mouse.move(*middle(tab, patch))
+        assert said(tab) == sentence(numbers, patch)
 
 
 def test_a_finger_chooses_a_patch_and_still_scrolls_the_page(open_page, numbers):
@@ -439,6 +476,21 @@ def test_a_finger_chooses_a_patch_and_still_scrolls_the_page(open_page, numbers)
         assert said(tab) == sentence(numbers, asked)
     style = f"getComputedStyle(document.querySelector('{CANVAS}')).touchAction"
     assert tab.evaluate(style) == "pan-y"
+
+
+@pytest.mark.parametrize("patch", [0, N + 9 * 16 + 6, 6 * N - 1])
+def test_a_chosen_patch_is_found_on_a_phone(open_page, patch):
+    tab = at_rest(open_page, viewport=PHONE, has_touch=True, is_mobile=True)
+    at = middle(tab, patch)
+    tab.touchscreen.tap(*at)
+    tab.clock.run_for(A_WHILE)
+    canvas = tab.locator(CANVAS).bounding_box()
+    x, y = round(at[0] - canvas["x"]), round(at[1] - canvas["y"])
+    around = shown(tab)[max(0, y - 20) : y + 20, max(0, x - 20) : x + 20]
+    red, green, blue = around.transpose(2, 0, 1)
+    rows, columns = ((red > 200) & (green > 180) & (blue < 90)).nonzero()
+    for places in (rows, columns):
+        assert 12 <= np.ptp(places) + 1 <= 16
 
 
 def test_without_scripts_the_still_is_there_and_asks_for_nothing(open_page):

@@ -19,7 +19,22 @@ from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.bundles import bundled
 from tests.site.conftest import in_all_fonts
-from tests.site.visit import CRAMPED, PHONE, WIDE, has_room, resize, rest
+from tests.site.visit import (
+    COVERED,
+    CRAMPED,
+    PHONE,
+    SPACING,
+    TURNED,
+    WIDE,
+    has_room,
+    places_among,
+    resize,
+    rest,
+    seen_at_once,
+    stays_inside,
+    tab_stops,
+    window,
+)
 from vit_steps import VisionTransformer
 from vit_steps.attention_maps import (
     attention_rollout,
@@ -861,6 +876,11 @@ def test_bets_come_out_as_their_texts_say(fresh):
     assert focused == "It stays"  # the pressed button is gone
     card.get_by_role("button", name="It changes").click()
     card.get_by_text("Bet 1 of 9, 1 right so far").wait_for()
+    words = card.locator("[aria-live=polite]").inner_text()
+    spoken = " ".join(words.split())
+    begins = "✓ You were right. Positions shuffled: 5 with 91 % becomes 1 with 58 %."
+    assert spoken.startswith(begins)
+    expect(look.locator("[role=status]").first).to_be_empty()  # it would be said twice
 
 
 def test_a_bet_says_that_its_scene_no_longer_stands(fresh):
@@ -953,10 +973,9 @@ def test_a_map_falls_on_the_board_by_mouse_and_by_keyboard(fresh):
 
     # All maps are one Tab stop; arrow keys move between them.
     look.get_by_role("button", name="class token").focus()
-    fresh.keyboard.press("Shift+Tab")
-    fresh.keyboard.press("Shift+Tab")
+    fresh.keyboard.press("Tab")
     assert fresh.evaluate("document.activeElement.className") == "vl-patches"
-    look.get_by_label("Weights", exact=True).focus()
+    fresh.keyboard.press("Tab")
     fresh.keyboard.press("Tab")
     focused = "document.activeElement.getAttribute('aria-label')"
     assert fresh.evaluate(focused).startswith("block 0, head 0:")
@@ -1068,6 +1087,7 @@ def test_a_pressed_map_opens_its_head_in_numbers(fresh):
     expect(inside.locator("tr").last).not_to_be_in_viewport()
     look.get_by_role("button", name="Its numbers").click()
     expect(inside.locator("tr").last).to_be_in_viewport()
+    assert inside.locator("table").bounding_box()["width"] <= 800, "rows to be read"
     expect(inside.get_by_role("button", name="softmax")).to_be_focused()
     assert "The patch in row 3, column 4 asks" in inside.inner_text()
     image = torch.tensor(
@@ -1288,7 +1308,7 @@ def test_an_empty_pad_asks_for_strokes_and_the_digit_comes_back(fresh, size):
     opened_pad(fresh)
     expect(verdict).to_have_text("")
     answer, shares = look.locator(".vl-answer"), look.locator(".vl-mass, .vl-value")
-    expect(answer).to_have_text("Draw a digit, and the model says what it sees.")
+    expect(answer).to_have_text("Draw: the model says what it sees.")
     assert "".join(shares.all_inner_texts()).strip() == "", "no answer to nothing"
     lengths = "bars => bars.map(({ style }) => style.transform)"
     bars = look.locator(".vl-bars .vl-bar").evaluate_all(lengths)
@@ -1323,7 +1343,7 @@ def test_the_longest_number_fits_under_its_map(fresh):
         over = fresh.locator(".vl-switch").evaluate_all(
             """all => all.map(one => {
                 const number = one.querySelector(".vl-mass");
-                number.textContent = "100\u00a0%";
+                number.textContent = "100";
                 const [outer, inner] = [one, number].map(
                     each => each.getBoundingClientRect());
                 return Math.max(inner.right - outer.right, outer.left - inner.left,
@@ -1539,6 +1559,16 @@ def test_search_is_at_hand_beside_a_hidden_sidebar(fresh):
     expect(fresh.get_by_placeholder("Search")).to_be_focused()
 
 
+@pytest.mark.parametrize("size", ["768x1024", "844x390"])
+def test_what_keeps_a_scene_is_large_enough_for_a_finger(browser, site, size):
+    look = on_a_phone(browser, site, window(size))
+    for one in look.locator(".vl-keep button").all():
+        assert one.bounding_box()["height"] >= 44
+        assert one.bounding_box()["y"] >= 48, "below the header"
+    has_room(look, look.locator("table.vl-maps"))
+    look.page.context.close()
+
+
 def test_buttons_are_large_enough_for_a_finger(browser, site):
     context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
     tab = context.new_page()
@@ -1597,7 +1627,7 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
     assert "row 0, column 0" in asks(look)
     look.get_by_role("switch", name="block 3, head 1").tap()
     drawn(tab)
-    assert "Block 3, head 1 is off" in look.locator(".vl-top").inner_text()
+    assert "Block 3, head 1 off" in look.locator(".vl-top").inner_text()
     draw = look.get_by_role("button", name="Draw", exact=True).bounding_box()
     assert draw["y"] < look.locator(".vl-accuracy").bounding_box()["y"]
     maps = look.locator("table.vl-maps").bounding_box()  # numbers are below
@@ -1652,10 +1682,17 @@ def test_on_a_phone_image_and_bet_are_on_the_first_screen(browser, site, size):
     look.page.context.close()
 
 
+@pytest.mark.parametrize("size", ["667x375", "844x390", "320x568"])
+def test_options_come_into_sight_where_they_open(browser, site, size):
+    look = on_a_phone(browser, site, window(size))
+    look.get_by_role("button", name="Options").tap()
+    expect(look.get_by_role("button", name="Another piece")).to_be_in_viewport(ratio=1)
+    look.page.context.close()
+
+
 @pytest.mark.parametrize("size", CRAMPED)
 def test_in_a_short_or_narrow_window_nothing_covers_anything(browser, site, size):
-    width, height = map(int, size.split("x"))
-    look = on_a_phone(browser, site, {"width": width, "height": height})
+    look = on_a_phone(browser, site, window(size))
     maps = look.locator("table.vl-maps")
     has_room(look, maps)
     look.get_by_role("switch", name="block 3, head 1").tap()
@@ -1665,6 +1702,115 @@ def test_in_a_short_or_narrow_window_nothing_covers_anything(browser, site, size
     row = look.locator(".vl-ten").evaluate("row => row.scrollWidth - row.clientWidth")
     assert row <= 0, "all ten digits are there"
     look.page.context.close()
+
+
+IS_ON_TOP = """one => [...one.getClientRects()].every(({ left, top, height }) =>
+    [1, height - 1].every(down =>
+        one.contains(document.elementFromPoint(left + 5, top + down))))"""
+
+
+@pytest.mark.parametrize("size", [*TURNED, "320x568"])
+def test_image_bet_and_answer_are_seen_at_once(browser, site, size):
+    look = on_a_phone(browser, site, window(size))
+    bets = look.locator(".vl-bet")
+    assert bets.count() == 2
+    parts = (".vl-board", ".vl-challenge-words", ".vl-bars", ".vl-answer")
+    seen_at_once(*(look.locator(part) for part in parts), *bets.all())
+    expect(look.locator(".vl-looks")).to_have_text(re.compile("^Touch a map below"))
+    assert look.page.evaluate("scrollY") == 0, "on the first screen"
+    if size not in TURNED:
+        return
+    row = [look.locator(f".vl-{of}").bounding_box()["y"] for of in ("ten", "more")]
+    assert row[0] == row[1], "all in one row"
+    look.page.evaluate("scrollTo({ top: 140, behavior: 'instant' })")
+    look.get_by_role("button", name="digit 7").tap()
+    answer = look.locator(".vl-answer")
+    expect(answer).to_contain_text("It says 7")
+    assert answer.evaluate(IS_ON_TOP), "the answer stays"
+    a_map = look.get_by_role("button", name="block 3, head 1:")
+    a_map.tap()
+    for one in (a_map, look.locator(".vl-board"), look.locator(".vl-looks")):
+        expect(one).to_be_in_viewport(ratio=1)
+    look.get_by_role("switch", name="block 3, head 1").tap()
+    changed = look.locator(".vl-change")
+    expect(changed).to_contain_text("Block 3, head 1 off")
+    expect(look.locator(".vl-board")).to_be_in_viewport(ratio=1)
+    assert changed.evaluate(IS_ON_TOP), "below the header"
+    look.page.context.close()
+
+
+@pytest.mark.parametrize("size", ["320x256", "568x320", "360x640"])
+def test_a_bets_verdict_is_in_sight_where_it_appears(browser, site, size):
+    look = on_a_phone(browser, site, window(size))
+    bet = look.locator(".vl-bet").first
+    bet.evaluate("bet => bet.scrollIntoView({ block: 'end', behavior: 'instant' })")
+    bet.tap()
+    verdict = look.locator(".vl-challenge strong")
+    expect(verdict).to_be_in_viewport(ratio=1)
+    rest(look.page, 100)
+    assert verdict.evaluate(IS_ON_TOP), "nothing covers it"
+    look.page.context.close()
+
+
+def test_in_the_smallest_window_what_has_changed_stays_over_the_maps(browser, site):
+    look = on_a_phone(browser, site, window("320x256"))
+    look.get_by_role("button", name="block 3, head 1:").tap()
+    looks, changed = look.locator(".vl-looks"), look.locator(".vl-change")
+    expect(looks).to_be_in_viewport(ratio=1)
+    look.get_by_role("switch", name="block 3, head 1").tap()
+    expect(changed).to_contain_text("Block 3, head 1 off")
+    for one in (looks, changed):
+        expect(one).to_be_in_viewport(ratio=1)
+        assert one.bounding_box()["y"] >= 47, "below the header"
+    look.page.context.close()
+
+
+@pytest.mark.parametrize("size", ["320x568", "568x320", "1280x720"])
+def test_labels_grow_where_letters_stand_farther_apart(browser, site, size):
+    look = on_a_phone(browser, site, window(size))
+    token, drag = look.locator(".vl-class-token"), look.locator(".vl-drag")
+    assert token.bounding_box()["height"] >= 28
+    look.page.add_style_tag(content=SPACING)
+    stays_inside(token)
+    stays_inside(drag)
+    assert look.evaluate(COVERED) == []
+    if look.locator(".vl-more").is_visible():
+        look.get_by_role("button", name="Options").tap()
+    look.get_by_label("shuffle the positions").check()
+    as_it_is = look.locator(".vl-as-it-is").bounding_box()
+    box = token.bounding_box()
+    assert as_it_is["x"] >= box["x"] + box["width"], "beside the button"
+    look.page.context.close()
+
+
+def test_on_a_tablet_a_pressed_map_leaves_the_answer_where_it_is(browser, site):
+    look = on_a_phone(browser, site, window("768x1024"))
+    answer = look.locator(".vl-answer")
+    before = answer.bounding_box()
+    look.get_by_role("button", name="block 2, head 1:").tap()
+    expect(look.get_by_role("button", name="Its numbers")).to_be_visible()
+    assert answer.bounding_box() == before
+    look.page.context.close()
+
+
+@pytest.mark.parametrize("size", [*CRAMPED, "768x1024", "1280x720"])
+def test_tab_goes_through_the_stage_as_it_is_seen(browser, site, size):
+    look = on_a_phone(browser, site, window(size))
+    parts = (".vl-patches", ".vl-bet", ".vl-ten button", ".vl-map")
+    image, bet, digit, a_map = places_among(tab_stops(look), *parts)
+    if size in CRAMPED:
+        assert 0 <= image < bet < digit < a_map
+    else:
+        assert 0 <= bet < image < a_map < digit, "the digits are below the maps"
+    look.page.context.close()
+
+
+def test_the_digit_is_dragged_at_its_hint_which_then_goes(fresh):
+    hint = fresh.locator(".vl-drag:visible")
+    image = panel(fresh, "attention").locator(".vl-square").bounding_box()
+    assert below(hint) <= image["y"], "nothing of the image is covered"
+    fresh.mouse.click(*patch_at(fresh, 0, 0))
+    expect(hint).to_have_count(0)
 
 
 def test_on_a_phone_a_pressed_patch_opens_its_numbers(browser, site):
@@ -1732,6 +1878,19 @@ def test_on_a_phone_a_pressed_map_is_read_at_the_board(browser, site):
     expect(title).to_be_in_viewport(ratio=1)
     assert title.evaluate(reaches), "below the board that stays"
     context.close()
+
+
+@pytest.mark.parametrize(
+    ("size", "rows"), [("390x844", 8), ("320x568", 3), ("667x375", 4), ("568x320", 3)]
+)
+def test_on_a_phone_its_numbers_are_seen_at_once(browser, site, size, rows):
+    look = on_a_phone(browser, site, window(size))
+    look.get_by_role("button", name="block 1, head 1:").tap()
+    look.get_by_role("button", name="Its numbers").tap()
+    expect(look.locator(".vl-inside h3")).to_be_in_viewport(ratio=1)
+    last = look.locator(".vl-inside tr").nth(rows - 1)
+    expect(last).to_be_in_viewport(ratio=0.7)  # at 320 pixels the table is wider
+    look.page.context.close()
 
 
 def test_only_the_stills_of_what_is_shown_are_loaded_and_printed(visits, site):
@@ -1873,7 +2032,7 @@ def test_walk_goes_through_every_step(page):
     assert titles[19] == "20. Blocks 1 to 3"
     stop(walk, "Tokens with positions").click()
     assert title.inner_text() == "6. Tokens with positions"
-    assert "(1, 65, 64)" in shape.inner_text()
+    expect(shape).to_contain_text("(1, 65, 64)")
     assert (
         walk.get_by_role("link")
         .get_attribute("href")
@@ -1915,21 +2074,48 @@ def test_on_a_desk_everything_begins_at_the_stages_left_edge(fresh, width):
     assert len(set(paragraphs)) == 2  # they stand in pairs
 
 
-def test_on_a_phone_a_stop_of_the_walk_shows_its_tensor(fresh):
-    resize(fresh, PHONE)
+@pytest.mark.parametrize(
+    "size", ["390x844", "320x568", "568x320", "667x375", "844x390"]
+)
+def test_on_a_phone_a_stop_of_the_walk_shows_its_tensor(fresh, size):
+    width, height = window(size).values()
+    resize(fresh, window(size))
     walk = panel(fresh, "walk")
     walk.scroll_into_view_if_needed()
     walk.and_(fresh.locator("[data-state=open]")).wait_for()
     walk.evaluate("walk => walk.scrollIntoView({ behavior: 'instant' })")
-    expect(walk.get_by_role("heading", name="1. The image")).to_be_in_viewport()
+    if width < height:
+        expect(walk.get_by_role("heading", name="1. The image")).to_be_in_viewport()
     for name in ("Cut into patches", "Probabilities", "Block 0: Keys"):
         if name == "Cut into patches":
             walk.get_by_role("button", name="Next").click()
         else:
             stop(walk, name).click()
-        expect(walk.get_by_role("heading", name=name)).to_be_in_viewport(ratio=1)
-        expect(walk.locator(".vl-tensor")).to_be_in_viewport(ratio=1)
+        title = walk.get_by_role("heading", name=name)
+        expect(title).to_be_in_viewport(ratio=1)
+        assert title.evaluate(IS_ON_TOP), "the buttons do not cover it"
+        share = 1 if height == 844 else 0.4
+        expect(walk.locator(".vl-tensor")).to_be_in_viewport(ratio=share)
         expect(walk.get_by_role("button", name="Next")).to_be_in_viewport(ratio=1)
+        expect(walk.get_by_role("slider", name="step")).to_be_in_viewport(ratio=1)
+    shuffle = walk.get_by_label("shuffle the positions").bounding_box()
+    tensor = walk.locator(".vl-tensor").bounding_box()
+    below = shuffle["y"] - tensor["y"] - tensor["height"]
+    assert 0 < below < 150, "near to what it changes"
+
+
+def test_the_walks_slider_says_where_one_is_and_leads_to_any_step(page):
+    walk = panel(page, "walk")
+    title, slider = walk.locator("h3"), walk.get_by_role("slider", name="step")
+    for key, name in {
+        "Home": "1. The image",
+        "ArrowRight": "2. Cut into patches",
+        "End": "24. Probabilities",
+    }.items():
+        slider.press(key)
+        assert title.inner_text() == slider.get_attribute("aria-valuetext") == name
+    stop(walk, "Block 0: Scores").click()
+    assert f"{int(slider.input_value()) + 1}. " in title.inner_text()
 
 
 def test_any_block_of_the_walk_opens(page):

@@ -18,7 +18,6 @@ from playwright.sync_api import expect
 
 import vit_book
 from book.chromium import served
-from book.drawings.position_similarity import POWER
 from tests.conftest import ROOT, code_cells, read, tags
 from tests.site.test_pages import HTML
 from tests.site.visit import (
@@ -230,7 +229,8 @@ MOVED_BY = {  # a button that changes the figure in any state of it but its last
     "split_and_merge": "reshape(T, h, d)",
     "position_similarity": "2-D",
     "asking_patch": "Backdrop",
-    "residual_stream": "Back",  # it opens at its last step
+    "one_query": "Back",  # it opens at its last step
+    "residual_stream": "Back",  # and so does this
     "where_it_looks": "Next map",
     "resized_positions": "Back",  # it opens two steps before its last
     "made_of": "Image 0 alone",
@@ -303,6 +303,27 @@ def test_a_low_window_shows_it_whole_and_legibly(moving):
     room = figure.bounding_box()["height"]
     assert room <= 615, "with its buttons, below the bar of the page"
     assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 11.5
+
+
+ITS_WORDS = """figure => {
+    const place = figure.closest("figure").getBoundingClientRect();
+    const boxes = [".vit-drawing", ".moving-controls", "figcaption"].map(part =>
+        figure.closest("figure").querySelector(part).getBoundingClientRect());
+    const apart = (one, other) => one.right <= other.left || other.right <= one.left
+        || one.bottom <= other.top || other.bottom <= one.top;
+    return [place.height, boxes.every((one, i) =>
+        boxes.slice(i + 1).every(other => apart(one, other))),
+        Math.max(...boxes.map(box => box.right)) - place.right];
+}"""
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1440, 900), (1920, 1080)])
+def test_it_and_its_caption_are_seen_at_once_on_a_desk(calm, size):
+    figure, _ = calm
+    resize(figure.page, dict(zip(("width", "height"), size, strict=True)))
+    height, apart, beyond = figure.evaluate(ITS_WORDS)
+    assert height <= size[1] - 48, "below the bar of the page"
+    assert apart and beyond <= 0.5
 
 
 # A heading of these, or their main number, is larger than the other letters.
@@ -415,6 +436,34 @@ def test_a_reader_who_wants_no_motion_gets_steps(calm):
             part => getComputedStyle(part).transitionDuration !== "0s").length"""
     )
     assert moving == 0
+
+
+SCRIPTS = ROOT / "book" / "scripts" / "figures"
+STEPPED = [n for n in CHAPTERS if "figure.steps(" in (SCRIPTS / f"{n}.js").read_text()]
+
+
+@pytest.mark.parametrize("name", STEPPED)
+def test_wherever_it_opens_it_is_played_from_the_start(visit, name):
+    figure = visit(name, time_stands=True)
+    step = figure.locator(".moving-play ~ .moving-range input").first
+    midway = step.input_value() != "0"
+    for played in (0, 1) if midway else (1, 2):  # what is seen already is passed over
+        press(figure, "Play")
+        assert step.input_value() == str(played)
+        press(figure, "Pause")
+
+
+def test_reset_brings_back_what_is_played_from_the_start(visit):
+    figure = visit("roofline", time_stands=True)
+    step = figure.get_by_role("slider", name="number of tokens")
+    opening = step.input_value()
+    press(figure, "Next")
+    press(figure, "Back")
+    press(figure, "Play")
+    assert step.input_value() == str(int(opening) + 1), "from where a reader went"
+    press(figure, "Reset")
+    press(figure, "Play")
+    assert step.input_value() == "0"
 
 
 # The pictures with which chapters 0, 9 and 11 open
@@ -1063,6 +1112,24 @@ def test_a_tie_is_called_a_tie(visit):
     expect(status).to_contain_text("each with a weight of 0.333")
 
 
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_softmaxs_rows_have_air_and_values_stay_on_their_ground(visit, size):
+    figure = visit("one_query", size)
+
+    def box(part, of="text"):
+        found = figure.locator(f'[data-part="{part}"] {of}').first.bounding_box()
+        return found["y"], found["y"] + found["height"]
+
+    top, bottom = box("band-v", "path")
+    for i in range(3):
+        above, below = box(f"handle-value-{i}")
+        assert top < above and below <= bottom, f"value {i + 1}"
+    (_, total), (divisor, end) = box("total"), box("divisor")
+    assert end + 5 <= top, "the last row is not at the values"
+    weight, _ = box("weight-0")
+    assert total + 2 <= weight and weight <= divisor
+
+
 # What each step of attention writes, and the sentence that says so.
 COMPUTED = [
     (set(), "nothing has been computed yet"),
@@ -1085,8 +1152,9 @@ def test_a_step_writes_what_it_computes_and_back_takes_it_away(visit):
     figure = visit("one_query", reduced_motion="reduce")
     status = figure.get_by_role("status")
     computed = {kind for kinds, _ in COMPUTED for kind in kinds}
-    expect(status).to_contain_text(COMPUTED[1][1])
-    press(figure, "Back")
+    expect(status).to_contain_text(COMPUTED[-1][1])
+    assert seen(figure) >= computed, "it opens with all that is computed"
+    figure.get_by_role("slider", name="step").press("Home")
     there = set()
     shown = []
     for kinds, said in COMPUTED:
@@ -1105,7 +1173,7 @@ def test_a_step_writes_what_it_computes_and_back_takes_it_away(visit):
 
 def test_what_is_computed_arrives_one_after_the_other(visit):
     figure = visit("one_query", time_stands=True)
-    press(figure, "Back")
+    figure.get_by_role("slider", name="step").press("Home")
     press(figure, "Next")
     figure.page.clock.run_for(700)
     assert {"product"} == {"product", "score", "scaled"} & seen(figure)
@@ -1117,7 +1185,7 @@ def test_a_term_of_the_formula_lights_and_fills_what_it_names(visit):
     figure = visit("one_query", reduced_motion="reduce")
     status = figure.get_by_role("status")
     lit = figure.locator(".lit")
-    press(figure, "Back")
+    figure.get_by_role("slider", name="step").press("Home")
     figure.locator('[data-part="term-softmax"]').hover()
     expect(lit).to_have_count(2)
     expect(status).to_contain_text("0.665, 0.245 and 0.090")
@@ -1141,10 +1209,9 @@ def test_a_term_of_the_formula_lights_and_fills_what_it_names(visit):
 
 def test_play_goes_on_by_itself_until_it_is_stopped(visit):
     figure = visit("one_query", time_stands=True)
-    press(figure, "Back")
     press(figure, "Play")
     status = figure.get_by_role("status")
-    for said in ("q kᵀ", "Divided"):
+    for said in ("nothing has been computed yet", "q kᵀ", "Divided"):
         figure.page.clock.run_for(200)
         expect(status).to_contain_text(said)
         figure.page.clock.run_for(2900)
@@ -2054,12 +2121,12 @@ def test_the_valley_is_walked_step_by_step(visit):
     figure = visit("valley", time_stands=True)
     assert stepped(figure) == STEPS
     press(figure, "Play")
-    for count in range(STEPS + 1, STEPS + 4):
+    for count in range(3):
         assert stepped(figure) == count
         assert len(walked(figure, "AdamW")) == count + 1
         figure.page.clock.run_for(400)
     press(figure, "Warm-up")
-    assert stepped(figure) == STEPS + 4, "a choice changes no step"
+    assert stepped(figure) == 3, "a choice changes no step"
     step(figure).focus()
     for key, count in (("Home", 0), ("ArrowRight", 1), ("End", MOST)):
         figure.page.keyboard.press(key)
@@ -2106,6 +2173,37 @@ def test_another_start_and_momentum_are_pytorchs(visit):
             assert one == pytest.approx(other, rel=1e-6, abs=3e-4)
     assert written(figure, "title-SGD") == "SGD with momentum 0.9, learning rate 0.036"
     expect(figure.get_by_role("status")).to_contain_text("Dashed: without momentum")
+
+
+def test_it_is_said_while_adamw_is_carried_past_the_lowest_point(visit):
+    from book.drawings.valley import LR, MOST, path
+
+    figure = visit("valley", reduced_motion="reduce")
+    status = figure.get_by_role("status")
+    places = path("AdamW", LR["AdamW"], MOST)
+    beyond = [n for n in range(MOST + 1) if places[n][0] > max(0, places[n - 1][0])]
+    assert beyond == list(range(28, MOST + 1))
+    step(figure).press("End")
+    expect(status).to_contain_text("AdamW 1.0: its average of gradients carried it")
+    for _ in range(MOST - 27):
+        press(figure, "Back")
+    expect(status).to_contain_text("After 27 steps")
+    expect(status).not_to_contain_text("carried")
+    press(figure, "Next")
+    expect(status).to_contain_text("carried it past")
+
+
+def test_names_in_the_valley_are_read_on_top_of_a_path(visit):
+    figure = visit("valley", reduced_motion="reduce")
+    styles = figure.locator("svg text", has_text=re.compile("^(start|lowest)$"))
+    assert styles.count() == 4
+    for name in styles.all():
+        style = name.evaluate("""name => [getComputedStyle(name).paintOrder,
+            parseFloat(getComputedStyle(name).strokeWidth),
+            [...name.closest("svg").querySelectorAll("[data-part^=last-]")].every(
+                path => path.compareDocumentPosition(name) & 4 || path
+                .getBoundingClientRect().top > name.getBoundingClientRect().bottom)]""")
+        assert style == ["stroke", 4, True]
 
 
 # Patches covered one by one
@@ -2248,7 +2346,7 @@ def map_shown(figure, name, side):
         "cells => cells.map(cell => +cell.getAttribute('fill-opacity'))"
     )
     assert len(cells) == side * side
-    return torch.tensor(cells, dtype=torch.float64) ** (1 / POWER)
+    return torch.tensor(cells, dtype=torch.float64)
 
 
 @pytest.mark.parametrize("kind", ["Bicubic", "Bilinear", "Cut off"])
@@ -2282,9 +2380,8 @@ def test_the_resized_positions_are_the_packages(visit, kind):
         grid.press("ArrowRight")
         shown = map_shown(figure, "new", side)
         expected = cosines[side + 2].clamp_min(0)
-        # compare what is drawn: the root of a small number makes rounding large
         torch.testing.assert_close(
-            shown**POWER, expected**POWER, atol=0.01, rtol=0, check_dtype=False
+            shown, expected, atol=0.01, rtol=0, check_dtype=False
         )
         pairs = cosines.reshape(4 * (side,))
         at = torch.arange(side - 1)
@@ -2472,13 +2569,12 @@ def overlap(one, other):
     )
 
 
-def test_the_ring_is_as_wide_as_the_text_and_higher_on_paper(visit):
+def test_the_ring_leaves_room_for_its_caption_and_is_higher_on_paper(visit):
     from book.drawings.ring import HIGH_ON_THE_PAGE
 
     figure = visit("ring", {"width": 1280, "height": 800})
     drawing = figure.locator(".vit-drawing")
-    width = figure.evaluate("f => f.closest('.cell_output').clientWidth")
-    assert drawing.bounding_box()["width"] > 0.95 * min(width, 592)
+    assert drawing.bounding_box()["width"] == 520
     here = f"0 0 360 {HIGH_ON_THE_PAGE}"
     expect(drawing).to_have_attribute("viewBox", here)
     figure.page.emulate_media(media="print")
@@ -2533,8 +2629,8 @@ def test_a_token_sees_whom_the_mask_of_the_package_lets_it_see(visit):
         place = [(index - by) % 8 for index in divmod(name, 10)]
         figure.page.mouse.move(*spot(figure, "handle-map", place, 8))
 
-    assert written(figure, "step") == "Block 1: cut", "at the corner of four edges"
-    assert lit(figure) == {0, 7, 70, 77}
+    assert written(figure, "step") == "Block 1: cut", "at the corner of four windows"
+    assert lit(figure) == {33, 34, 43, 44}
     for _ in range(2):
         press(figure, "Back")
     for index, step in enumerate(BLOCK):
@@ -2562,6 +2658,13 @@ def test_a_token_sees_whom_the_mask_of_the_package_lets_it_see(visit):
                 assert set(table) == {"seen"}
         figure.page.mouse.move(0, 0)
         press(figure, "Next")
+
+
+def test_the_first_token_is_reached_by_more_with_each_block(visit):
+    figure = visit("swin_window", reduced_motion="reduce")
+    figure.get_by_role("slider", name="step").press("End")
+    counts = [number(figure, f"reached-{block}") for block in range(4)]
+    assert counts == [4, 16, 36, 64], "as the still picture says"
 
 
 @pytest.mark.parametrize("name", [33, 0, 16])
@@ -2602,7 +2705,7 @@ def test_a_token_is_looked_at_in_passing_and_kept_by_a_click(visit):
     expect(frame).to_have_count(1)
     press(figure, "Next")
     press(figure, "Back")
-    expect(status).to_contain_text("row 0, column 0")
+    expect(status).to_contain_text("row 3, column 3")
     figure.page.mouse.click(*spot(figure, "handle-map", (6, 1), 8))
     expect(frame).to_have_count(0)
     for _ in BLOCK:
@@ -2616,7 +2719,7 @@ def test_the_map_rolls_and_the_chosen_token_rolls_with_it(visit):
         press(figure, "Back")
     handle = figure.get_by_role("slider", name="the token that looks")
     handle.focus()
-    for key in ("ArrowRight", "ArrowUp", "ArrowRight"):
+    for key in ("ArrowLeft", *4 * ["ArrowUp"]):
         figure.page.keyboard.press(key)
     assert handle.get_attribute("aria-valuetext") == "row 0, column 2"
 
@@ -2849,7 +2952,7 @@ def test_moved_together_the_score_stands_still(visit):
     figure = visit("rotary", reduced_motion="reduce")
     query = figure.get_by_role("slider", name="place of the query")
     begin, added = rotated(figure, (1, 1), (3, 2))
-    press(figure, "Move both")
+    press(figure, "Drag both together")
     query.press("ArrowDown")
     query.press("ArrowRight")
     score, other = rotated(figure, (2, 2), (4, 3))
@@ -2860,7 +2963,7 @@ def test_moved_together_the_score_stands_still(visit):
     assert rotated(figure, (5, 6), (7, 7))[0] == begin, "neither leaves the grid"
     query.press("ArrowDown")
     assert rotated(figure, (5, 6), (7, 7))[0] == begin
-    press(figure, "Move both")
+    press(figure, "Drag both together")
     query.press("ArrowUp")
     assert rotated(figure, (4, 6), (7, 7))[0] != begin
     assert written(figure, "turned-says") == ""
@@ -2880,7 +2983,7 @@ def test_query_and_key_are_dragged_by_mouse_and_finger(visit):
     mouse.move(*at(4, 3))
     mouse.up()
     rotated(figure, (4, 3), (3, 2))
-    press(figure, "Move both")
+    press(figure, "Drag both together")
     assert not drag_by_finger(figure, at(3, 2), at(5, 5))
     rotated(figure, (6, 6), (5, 5))
     drag_by_finger(figure, at(0, 0), at(0, 3))

@@ -17,7 +17,20 @@ from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.bundles import bundled
 from tests.site.test_pages import HTML
-from tests.site.visit import CRAMPED, PHONE, WIDE, has_room, resize
+from tests.site.visit import (
+    CRAMPED,
+    PHONE,
+    SPACING,
+    TURNED,
+    WIDE,
+    has_room,
+    places_among,
+    resize,
+    seen_at_once,
+    stays_inside,
+    tab_stops,
+    window,
+)
 from vit_book import PHOTOS, photo
 from vit_steps.data import normalize
 from vit_steps.pretrained.focus_vit import focus_vit
@@ -41,6 +54,15 @@ def open_stage(tab, site, link="#photograph", real=False):
 def load(tab):
     tab.get_by_role("button", name="Load the model").click()
     tab.locator(".vp-stage").wait_for()
+
+
+def on_a_phone(visits, site, size, link="#photograph"):
+    """Open the stage in a window that is touched, and load its model."""
+    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    resize(tab, size)
+    open_stage(tab, site, link)
+    load(tab)
+    return tab
 
 
 @pytest.fixture
@@ -98,15 +120,24 @@ def test_the_model_comes_on_request_and_no_script_of_it_before(visit, site):
     assert visit.errors == [] and visit.outside(site) == []
 
 
-@pytest.mark.parametrize("high", [720, 844, 900])
-def test_the_gate_shows_what_one_gets_and_the_button_beside_it(visit, site, high):
-    wide = PHONE["width"] if high == PHONE["height"] else 1280
-    resize(visit.tab, {"width": wide, "height": high})
+SIX = ["cat", "dahlia", "astronaut", "temple", "coffee", "rocket"]
+GATES = ["320x568", "390x844", "568x320", "667x375", "1280x720", "1280x900"]
+
+
+@pytest.mark.parametrize("size", GATES)
+def test_the_gate_shows_what_one_gets_and_the_button_beside_it(visit, site, size):
+    wide, high = window(size).values()
+    resize(visit.tab, window(size))
     open_stage(visit.tab, site)
     picture = visit.tab.locator(".vp-preview img:visible")
     assert "the maps of twelve blocks" in picture.get_attribute("alt")
-    expect(picture).to_be_in_viewport(ratio=1)
-    assert picture.bounding_box()["width"] >= min(480, 0.9 * wide)
+    still = visit.tab.locator(".vp-still")
+    expect(still).to_be_in_viewport(ratio=1)
+    assert picture.bounding_box()["width"] >= 480, "its letters can be read"
+    assert still.bounding_box()["width"] >= (0.4 * wide if high < 500 else 280)
+    names = "all => all.map(one => one.title)"
+    six = visit.tab.locator(".vp-six button").evaluate_all(names)
+    assert six == SIX, "the order that they have in the stage"
     button = visit.tab.get_by_role("button", name="Load the model")
     expect(button).to_be_in_viewport(ratio=1)
     expect(visit.tab.get_by_role("button", name="rocket")).to_be_in_viewport(ratio=1)
@@ -365,6 +396,36 @@ def test_a_bet_is_answered_where_it_was_made(visits, site, size):
         settled(tab)
 
 
+def test_next_waits_for_the_answer_to_a_bet(stage):
+    card = stage.locator(".vl-challenge")
+    onward = card.get_by_role("button", name="Next")
+    stage.evaluate(HOLD)
+    card.get_by_role("button", name="On her face", exact=True).click()
+    expect(card).to_contain_text("Looking …")
+    expect(onward).to_have_attribute("aria-disabled", "true")
+    onward.click(force=True)
+    expect(card).to_contain_text("The cat’s eye elsewhere")
+    stage.evaluate(LET_GO)
+    expect(card).to_contain_text("right so far")
+    onward.click()
+    expect(card).to_contain_text("Upside down")
+
+
+def test_an_answer_that_comes_after_a_restart_is_dropped(stage):
+    card = stage.locator(".vl-challenge")
+    asked = card.inner_text()
+    stage.evaluate(HOLD)
+    card.get_by_role("button", name="On her face", exact=True).click()
+    expect(card).to_contain_text("Looking …")
+    stage.get_by_role("button", name="Reset").click()
+    expect(card).to_have_attribute("aria-busy", "false")
+    stage.evaluate(LET_GO)
+    settled(stage)
+    assert card.inner_text() == asked
+    card.get_by_role("button", name="On her face", exact=True).click()
+    expect(card).to_contain_text("right so far")
+
+
 # Taking things away
 
 
@@ -592,10 +653,8 @@ def test_nothing_is_wider_than_the_window(stage):
 
 
 def test_targets_are_large_enough_for_a_finger(visits, site):
-    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
-    resize(tab, PHONE)
-    open_stage(tab, site, "#stage=photograph&off=7.3&head=7.3&view=head&hidden=3")
-    load(tab)
+    changed = "#stage=photograph&off=7.3&head=7.3&view=head&hidden=3"
+    tab = on_a_phone(visits, site, PHONE, changed)
     settled(tab)
     sizes = tab.locator(
         ".vp-stage :is(button, select, label, input:not([type=checkbox])):visible"
@@ -610,10 +669,7 @@ def test_targets_are_large_enough_for_a_finger(visits, site):
 
 
 def test_a_finger_asks_and_hides(visits, site):
-    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
-    resize(tab, PHONE)
-    open_stage(tab, site)
-    load(tab)
+    tab = on_a_phone(visits, site, PHONE)
     patches = tab.locator(".vp-patches")
     patches.scroll_into_view_if_needed()
     box = patches.bounding_box()
@@ -735,12 +791,9 @@ def test_an_answered_bet_leaves_the_stage_where_it_is(visit, site, high):
         settled(visit.tab)
 
 
-SIZES = [({"width": 768, "height": 1024}, 140), ({"width": 844, "height": 390}, 110)]
-
-
-@pytest.mark.parametrize(("size", "high"), SIZES, ids=["tablet", "on its side"])
-def test_a_bet_goes_across(visits, site, size, high):
+def test_a_bet_goes_across(visits, site):
     tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    size, high = {"width": 768, "height": 1024}, 140
     resize(tab, size)
     tab.goto(site + PAGE)
     tab.locator("#board [data-state=open]").wait_for()
@@ -753,28 +806,47 @@ def test_a_bet_goes_across(visits, site, size, high):
     assert card.bounding_box()["height"] <= high
 
 
+TABLETS = ["768x1024", "820x1180", "1024x768"]
+
+
+@pytest.mark.parametrize("size", TABLETS)
+def test_on_a_tablet_photograph_and_sentence_stand_beside_the_maps(visits, site, size):
+    tab = on_a_phone(visits, site, window(size))
+    settled(tab)
+    stage, said, maps = (tab.locator(f".vp-{of}") for of in ("stage", "said", "maps"))
+    a_map = tab.get_by_role("button", name="block 11, head 5", exact=True)
+    before = maps.bounding_box()["y"] + tab.evaluate("scrollY")
+    a_map.evaluate("map => map.scrollIntoView({ block: 'end', behavior: 'instant' })")
+    a_map.tap()
+    expect(said).to_contain_text("Block 11, head 5: the patch in row")
+    tab.get_by_role("switch", name="block 11", exact=True).tap()
+    settled(tab)
+    expect(said).to_contain_text("is switched off")
+    for one in (tab.locator(".vp-square"), said):
+        expect(one).to_be_in_viewport(ratio=1)
+        assert one.evaluate(IS_SEEN), "not below the header"
+    tab.get_by_label("Find it also in").select_option("coffee")
+    settled(tab)
+    assert maps.bounding_box()["y"] + tab.evaluate("scrollY") == before
+    has_room(stage, maps)
+
+
 SETTINGS = ("upside down", "one colour scale for all pictures")
 
 
 def test_on_a_phone_the_photograph_comes_before_its_settings(visits, site):
-    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
-    resize(tab, PHONE)
-    open_stage(tab, site)
-    load(tab)
+    tab = on_a_phone(visits, site, PHONE)
     board = tab.locator(".vp-board").bounding_box()
     below = board["y"] + board["height"]
     assert all(tab.get_by_label(name).bounding_box()["y"] > below for name in SETTINGS)
 
 
-SHORT = {"width": 360, "height": 640}
+SHORT = window("360x640")
 
 
 @pytest.mark.parametrize("size", [PHONE, SHORT], ids=["phone", "short"])
 def test_on_a_phone_photograph_and_bet_are_on_the_first_screen(visits, site, size):
-    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
-    resize(tab, size)
-    open_stage(tab, site)
-    load(tab)
+    tab = on_a_phone(visits, site, size)
     for one in (
         tab.locator(".vp-board"),
         tab.locator(".vp-file-label"),
@@ -804,11 +876,7 @@ def test_on_a_phone_photograph_and_bet_are_on_the_first_screen(visits, site, siz
 
 @pytest.mark.parametrize("size", CRAMPED)
 def test_in_a_short_or_narrow_window_nothing_covers_anything(visits, site, size):
-    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
-    width, height = map(int, size.split("x"))
-    resize(tab, {"width": width, "height": height})
-    open_stage(tab, site)
-    load(tab)
+    tab = on_a_phone(visits, site, window(size))
     settled(tab)
     stage, maps = tab.locator(".vp-stage"), tab.locator(".vp-maps")
     has_room(stage, maps)
@@ -817,11 +885,80 @@ def test_in_a_short_or_narrow_window_nothing_covers_anything(visits, site, size)
     has_room(stage, maps)
 
 
+@pytest.mark.parametrize("size", [*TURNED, "320x568"])
+def test_photograph_bet_and_answer_are_seen_at_once(visits, site, size):
+    tab = on_a_phone(visits, site, window(size))
+    settled(tab)
+    parts = [".vp-square", ".vl-challenge-words"]
+    if size in TURNED:
+        parts += [".vl-turn"]
+    bets = tab.locator(".vp-stage .vl-bet")
+    assert bets.count() == 3
+    stage = tab.locator(".vp-stage")
+    seen_at_once(*(stage.locator(part) for part in parts), *bets.all())
+    assert tab.evaluate("scrollY") == 0, "on the first screen"
+    if size not in TURNED:
+        return
+    arrows = [one.bounding_box() for one in tab.locator(".vp-nudges button").all()]
+    assert len({box["y"] for box in arrows}) == 1, "in one row"
+    assert min(min(box["width"], box["height"]) for box in arrows) >= 43.9
+    said = tab.locator(".vp-said")
+    for name in ("block 9, head 1", "block 11, head 5"):
+        a_map = tab.get_by_role("button", name=name, exact=True)
+        a_map.tap()
+        expect(said).to_contain_text(name, ignore_case=True)
+        for one in (a_map, tab.locator(".vp-square"), said):
+            expect(one).to_be_in_viewport(ratio=1)
+        square, pill = (
+            tab.locator(of).bounding_box() for of in (".vp-square", ".vp-off")
+        )
+        assert pill["x"] == square["x"], "not over the blocks' switches, but below"
+        assert square["y"] + square["height"] <= pill["y"]
+        expect(tab.locator(".vp-off")).to_be_in_viewport(ratio=1)
+        tab.get_by_role("switch", name=name[:-8], exact=True).tap()
+        expect(said).to_contain_text("is switched off")
+        expect(tab.locator(".vp-square")).to_be_in_viewport(ratio=1)
+    has_room(stage, tab.locator(".vp-maps"))
+
+
+@pytest.mark.parametrize("size", ["320x256", "320x568"])
+def test_in_a_small_window_the_whole_sentence_stays_over_the_maps(visits, site, size):
+    tab = on_a_phone(visits, site, window(size))
+    settled(tab)
+    said = tab.locator(".vp-said")
+    a_map = tab.get_by_role("button", name="block 9, head 1", exact=True)
+    a_map.evaluate("map => map.scrollIntoView({ block: 'center' })")
+    a_map.tap()
+    tab.get_by_role("switch", name="block 9", exact=True).tap()
+    settled(tab)
+    tab.get_by_role("switch", name="block 8", exact=True).tap()
+    settled(tab)
+    expect(said).to_contain_text("is switched off")
+    expect(said).to_be_in_viewport(ratio=1)
+    assert said.evaluate(IS_SEEN)
+    stays_inside(said)
+    tab.add_style_tag(content=SPACING)
+    stays_inside(said)
+    assert said.evaluate(IS_SEEN)
+
+
+@pytest.mark.parametrize("size", [*CRAMPED, "768x1024", "1100x800", "1280x720"])
+def test_tab_goes_through_the_stage_as_it_is_seen(visits, site, size):
+    tab = on_a_phone(visits, site, window(size))
+    parts = (".vp-thumb", ".vp-patches", ".vl-bet", ".vp-view", ".vl-map")
+    thumb, image, bet, view, a_map = places_among(
+        tab_stops(tab.locator(".vp-stage")), *parts
+    )
+    seen = [thumb, image, bet, view, a_map]
+    if size not in CRAMPED:
+        seen = [bet, thumb, image, view, a_map]
+    elif window(size)["width"] > 450:
+        seen = [image, bet, thumb, view, a_map]
+    assert 0 <= seen[0] and seen == sorted(seen)
+
+
 def test_what_is_off_is_said_on_the_next_photograph_and_goes_on_again(visits, site):
-    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
-    resize(tab, PHONE)
-    open_stage(tab, site, "#stage=photograph&off=5")
-    load(tab)
+    tab = on_a_phone(visits, site, PHONE, "#stage=photograph&off=5")
     tab.get_by_role("button", name="dahlia").tap()
     settled(tab)
     again = tab.locator(".vp-on-again")
@@ -872,10 +1009,7 @@ def test_a_pressed_head_has_its_switch_in_sight(stage):
 
 
 def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
-    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
-    resize(tab, PHONE)
-    open_stage(tab, site)
-    load(tab)
+    tab = on_a_phone(visits, site, PHONE)
     settled(tab)
     small = tab.locator(".vp-to-board canvas")
     a_map = tab.get_by_role("button", name="block 9, head 1", exact=True)
@@ -886,6 +1020,10 @@ def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
     tab.evaluate("() => new Promise(requestAnimationFrame)")
     assert small.evaluate("small => small.toDataURL()") != before
     expect(tab.get_by_role("switch", name="block 9, head 1")).to_be_in_viewport(ratio=1)
+    first, pill = (
+        tab.locator(of).first.bounding_box() for of in (".vp-maps canvas", ".vp-off")
+    )
+    assert pill["x"] > first["x"], "not over the blocks' switches"
     box, head = (
         one.bounding_box() for one in (small, tab.locator(".bd-header-article"))
     )
@@ -981,7 +1119,7 @@ def test_the_real_model_finds_what_pytorch_finds_and_settles_the_bets(visit, sit
         assert card.locator("h2").inner_text() == title
         card.get_by_role("button", name=right, exact=True).click()
         card.get_by_role("button", name="Again").wait_for()
-        answer = card.locator("[aria-live]").inner_text()
+        answer = card.locator("[aria-live=polite]").inner_text()
         assert answer.startswith("✓ You were right."), answer
         card.get_by_role("button", name="Next").click()
         settled(tab)

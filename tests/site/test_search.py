@@ -229,7 +229,10 @@ FOUND = {  # a question, and the section that should come first
     "own photos": "side_roads/your_own_photographs#your-own-photographs",
     "grading": "book/classroom#grading",
     "Colab": "book/intro#take-it-with-you",
-    "install": "book/intro#take-it-with-you",
+    "install": "book/package/in_use#installing",
+    "how to install": "book/package/in_use#installing",
+    "embed": "02_patch_embedding#patch-embedding",
+    "convolutional stem": "02_patch_embedding#further-reading",
     "overfitting": "08_training#what-overfitting-looks-like",
     "load timm weights": "10_pretrained_weights#the-module-loading-weights",
     "normal": "02_patch_embedding#the-module-cut-then-multiply",
@@ -361,6 +364,21 @@ FOUND = {  # a question, and the section that should come first
         "06_encoder_block#the-residual-missing-or-taken-from-the-wrong-place"
     ),
     "ModuleNotFoundError: No module named 'timm'": "book/package/in_use#installing",
+    "how do convolutions work": (
+        "02_patch_embedding#the-same-layer-written-as-a-convolution"
+    ),
+    "what is dino": "book/map_of_papers#without-labels",
+    "what does B mean": "book/notation#shapes",
+    "(B, T, D)": "book/notation#shapes",
+    "in Colab": "book/classroom#in-colab",  # the title of a section
+    "install on windows": "book/package/in_use#installing",
+    "how do I save the model": "side_roads/your_own_photographs#ask-it-save-it-load-it",
+    "who wrote this book?": "book/intro#how-to-cite",
+    "which python version": "book/classroom#setting-up",
+    "nan loss after a few epochs": f"{SYMPTOMS}#the-loss-explodes-or-is-nan",
+    "dark mode": "book/accessibility#a-few-things-that-help",
+    "it doesn't work": f"{SYMPTOMS}#when-it-does-not-work",
+    "what is wrong with my model": f"{SYMPTOMS}#when-it-does-not-work",
 }
 AMONG_THREE = {  # questions with several good answers in the book
     "x.transpose(-2, -1)": "05_multi_head_attention#the-merge-without-the-transpose",
@@ -477,10 +495,72 @@ side_roads/when_it_does_not_work#training-is-slow
 """
 
 
-def asked_in_threads():
+# What first visitors wish for, by the section that helps
+WISHED = """
+book/intro#take-it-with-you
+  download the book
+  download notebooks
+  exercises download
+  how can I get the pdf
+  where can I download the exercises as a zip
+  can I read this on my phone offline
+  is this book free to use for teaching?
+  offline
+  read offline
+  print the book
+  run in colab
+  google colab
+  open in Colab
+  kaggle
+  how do I run the notebooks
+  run locally
+  is it free
+  copyright
+  can I use the figures?
+  reuse figures
+  can I use this commercially
+00_before_you_start#how-to-read-this-book
+  how do I start
+  where should I begin?
+  getting started
+  do I need a GPU
+  run without a GPU
+  no GPU
+  I have no graphics card
+  CPU only
+  without cuda
+14_bug_clinic#the-module-six-quick-tests
+  grad is None
+book/accessibility#if-something-is-in-your-way
+  report a bug
+  found a mistake
+  typo
+"""
+
+
+# What the book does not have, though it has the words
+IN_VAIN = [
+    "translate",
+    "other languages",
+    "german translation",
+    "is there a chinese version",
+    "changelog",
+    "super resolution",
+    "Trying to backward…",
+    "Trying to backward through the graph a second time",
+    "one of the variables needed for gradient computation has been "
+    "modified by an inplace operation",
+    "RuntimeError: DataLoader worker (pid 7) is killed by signal: Bus error",
+    "RuntimeError: grad can be implicitly created only for scalar outputs",
+    "UserWarning: Detected call of `lr_scheduler.step()` before `optimizer.step()`",
+    "NameError: name 'torch' is not defined",
+]
+
+
+def by_section(table):
     """Yield each question with its section, which stands above it in the table."""
     section = ""
-    for line in ASKED_IN_THREADS.strip().splitlines():
+    for line in table.strip().splitlines():
         if line.startswith("  "):
             yield line.strip(), section
         else:
@@ -576,10 +656,40 @@ PASTED = {  # code and error messages, with numbers of one's own
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB": (
         f"{SYMPTOMS}#out-of-memory"
     ),
-    "RuntimeError: expected scalar type Float but found Half": (
-        "11_speed#by-hand-bfloat16-and-autocast"
-    ),
+    "RuntimeError: expected scalar type Float but found Half": TYPES,
+    "RuntimeError: expected scalar type Half but found Float": TYPES,
+    "expected scalar type Half but found Float": TYPES,
+    "RuntimeError: Error(s) in loading state_dict for VisionTransformer: size mismatch "
+    "for pos_embed: copying a param ...": POSITIONS,
+    "size mismatch for encoder.pos_embedding: copying a param with shape": POSITIONS,
+    "Given groups=1": f"{SYMPTOMS}#images-with-1-4-or-10-channels",
     "F.scaled_dot_product_attention(q, k, v)": "11_speed#by-hand-fused-attention",
+    "Expected 4-dimensional input": SHAPES,
+    "RuntimeError: Expected 3D (unbatched) or 4D (batched) input to conv2d, but got "
+    "input of size: [1, 1, 3, 224, 224]": SHAPES,
+    "RuntimeError: stack expects each tensor to be equal size, but got [3, 224, 224] at"
+    " entry 0 and [3, 300, 200] at entry 1": SHAPES,
+    "ValueError: Expected input batch_size (32) to match target batch_size (64).": (
+        SHAPES
+    ),
+    "AssertionError: Input height (32) doesn't match model (224)": POSITIONS,
+    "AssertionError: Input image height (256) doesn't match model (224)": POSITIONS,
+    "CUDA out of memory. Tried to allocate": f"{SYMPTOMS}#out-of-memory",
+    "RuntimeError: MPS backend out of memory": f"{SYMPTOMS}#out-of-memory",
+    "AssertionError: Torch not compiled with CUDA enabled": (
+        "book/package/in_use#installing"
+    ),
+    "ModuleNotFoundError: No module named 'vit_steps'": (
+        "book/package/in_use#installing"
+    ),
+    "AssertionError: embed_dim must be divisible by num_heads": (
+        "side_roads/heads_elsewhere#heads-that-do-not-divide-d"
+    ),
+    "einops.EinopsError: Shape mismatch, can't divide axis of length 225 in chunks of "
+    "16": "02_patch_embedding#images-that-do-not-divide-into-patches",
+    "_pickle.UnpicklingError: Weights only load failed": (
+        "side_roads/weights_from_elsewhere#pickles-and-safetensors"
+    ),
 }
 
 
@@ -635,7 +745,7 @@ def test_a_section_that_is_named_by_its_address_exists(built):
     places = {f"{built['pages'][page]['address']}#{at}" for page, at in sections}
     told = of_modules("TOLD_AT.map(([, address]) => address)", TOLD_AT="aliases")
     short = {re.sub(r"^notebooks/|\.html(?=#)", "", place) for place in places}
-    assert set(told) <= short
+    assert set(told) - {""} <= short
 
 
 # No word of the book, and not far from one of its words: they mean something else.
@@ -745,16 +855,26 @@ def test_an_excerpt_does_not_begin_in_a_bracket(text, begins):
     assert len(excerpt) < 320
 
 
+@pytest.mark.parametrize(("question", "section"), [*by_section(WISHED)])
+def test_a_wish_leads_to_the_section_that_helps(search_page, question, section):
+    assert found(search_page, question)[0] == section
+
+
+@pytest.mark.parametrize("question", IN_VAIN)
+def test_sections_that_have_the_words_by_chance_are_no_answer(search_page, question):
+    assert found(search_page, question) == []
+
+
 @pytest.mark.parametrize("question", AMONG_THREE)
 def test_what_is_looked_for_is_among_the_first(search_page, question):
     assert AMONG_THREE[question] in found(search_page, question)[:3]
 
 
 def test_sixty_questions_are_asked_in_the_words_of_threads():
-    assert len(dict(asked_in_threads())) >= 60
+    assert len(dict(by_section(ASKED_IN_THREADS))) >= 60
 
 
-@pytest.mark.parametrize(("question", "section"), [*asked_in_threads()])
+@pytest.mark.parametrize(("question", "section"), [*by_section(ASKED_IN_THREADS)])
 def test_a_symptom_is_found_by_the_askers_words(search_page, question, section):
     assert section in found(search_page, question)[:3]
 
@@ -784,6 +904,38 @@ DEFINED = {  # a question, and the entry of the glossary that is shown above all
     "cross entropy": "The usual loss of a classifier",
     "sotfmax": "The function that turns scores",
 }
+MEANT = {  # a question for a meaning, and the term alone, which has the same answers
+    "what is a token": "token",
+    "What's an epoch?": "epoch",
+    "whats a residual stream": "residual stream",
+    "what are registers": "registers",
+    "what is attention": "attention",
+    "what is a patch embedding?": "patch embedding",
+    "what is meant by weight decay": "weight decay",
+    "what do you mean by overfitting": "overfitting",
+    "what does logits mean": "logits",
+    "what does MLP stand for?": "MLP",
+    "what is the cls token for": "cls token",
+    "how does rollout work": "rollout",
+    "define layer norm": "layer norm",
+    "define: softmax": "softmax",
+    "meaning of softmax": "softmax",
+    "what is the meaning of overfitting?": "overfitting",
+    "what exactly is an attention map": "attention map",
+    "could you explain layer norm?": "layer norm",
+    "the definition of LoRA": "LoRA",
+    "gelu meaning": "gelu",
+    "logits definition": "logits",
+    "explain self-attention": "self-attention",
+    "what is a sotfmax": "softmax",
+    "what is a ViT": "Vision Transformer",
+    "what is backpropagation": "backward pass",
+}
+ANSWERED = """async (question) => {
+    const finder = await bookSearch.ready();
+    const defined = finder.definitions(question).map(({ title }) => title);
+    return [defined, finder.find(question)[0].section.title];
+}"""
 
 
 @pytest.mark.parametrize("question", DEFINED)
@@ -794,6 +946,13 @@ def test_a_term_is_defined_above_the_results(visits, question):
     expect(definition).to_contain_text(DEFINED[question])
     definition.click()
     one.tab.wait_for_url("**/book/glossary.html#term-*")
+
+
+@pytest.mark.parametrize("question", MEANT)
+def test_a_question_for_a_meaning_is_answered_as_its_term(search_page, question):
+    answered = search_page.tab.evaluate(ANSWERED, question)
+    assert answered == search_page.tab.evaluate(ANSWERED, MEANT[question])
+    assert len(answered[0]) == 1
 
 
 def test_what_others_call_something_is_called_something_here(search_page):
@@ -856,6 +1015,14 @@ def test_where_nothing_is_found_the_nearest_terms_can_be_pressed(visits):
             "AttributeError: 'NoneType' object has no attribute",
             "The book does not have this message.",
         ),
+        (
+            "ValueError: not enough values to unpack (expected 4, got 3)",
+            "The book does not have this message.",
+        ),
+        (
+            "IndexError: index 197 is out of range",  # words that many sections have
+            "The book does not have this message.",
+        ),
     ],
 )
 def test_what_the_book_does_not_have_is_said_before_what_it_has(visits, question, told):
@@ -866,10 +1033,12 @@ def test_what_the_book_does_not_have_is_said_before_what_it_has(visits, question
     )
 
 
-def test_a_word_that_is_misspelt_or_missing_is_named(visits):
+def test_a_word_that_is_misspelt_missing_or_called_otherwise_is_named(visits):
     one = opened(visits(), (HTML / "search.html").as_uri() + "?q=sotfmax")
     status = one.tab.locator(".bd-search-container [role=status]")
     expect(status).to_have_text(re.compile(r"\d+ sections on \d+ pages for “softmax”"))
+    ask(one, "einsum")
+    expect(status).to_contain_text("for “einsum” or “einops”")
     ask(one, "quadratic rollout einops")  # known words that no section has together
     expect(status).to_have_text(re.compile("^No section has all of these words. "))
 
@@ -1111,13 +1280,63 @@ def test_the_magnifier_is_beside_the_words(visits, page, place):
         assert tab.evaluate(ICON_AND_WORDS, place) >= 4, size
 
 
+@pytest.mark.parametrize("page", ["search", FIRST])
+def test_an_empty_field_offers_questions_that_have_answers(visits, page):
+    one = dialog_on(visits, page)
+    if page == FIRST:
+        one.tab.keyboard.press("Control+k")
+    place = one.tab.locator(".search-answers:visible")
+    offered = place.get_by_role("list", name=re.compile("^Type a term")).locator("li")
+    expect(offered).to_have_count(6)
+    field = one.tab.locator("form.bd-search input:visible")
+    expect(field).to_be_focused()
+    for name in offered.all_inner_texts():
+        field.fill("")
+        one.tab.keyboard.press("ArrowDown")
+        expect(place.get_by_role("button").first).to_be_focused()
+        place.get_by_role("button", name=name).press("Enter")
+        expect(field).to_have_value(name)
+        expect(field).to_be_focused()
+        expect(place.get_by_role("status")).to_have_text(
+            re.compile(r"^\d+ sections? on \d+ pages?")
+        )
+        expect(offered).to_have_count(0)
+    assert one.errors == []
+
+
+PRINTED = (
+    "RuntimeError: view size is not compatible with input tensor's size and stride"
+)
+
+
+@pytest.mark.parametrize("more", ["", " (at least one dimension spans). Use .reshape"])
+def test_a_message_that_a_cell_prints_is_no_message_that_the_book_lacks(visits, more):
+    address = f"{(HTML / 'search.html').as_uri()}?q={quote(PRINTED + more)}"
+    place = opened(visits(), address).tab.locator(".search-answers")
+    expect(place.get_by_role("status")).to_have_text(re.compile(r"^\d+ sections? on"))
+    expect(place.locator(".search-title").first).to_contain_text("in memory")
+
+
+def test_a_message_that_the_book_lacks_has_ways_on(visits):
+    message = "RuntimeError: grad can be implicitly created only for scalar outputs"
+    address = f"{(HTML / 'search.html').as_uri()}?q={quote(message)}"
+    place = opened(visits(), address).tab.locator(".search-answers")
+    expect(place.get_by_role("status")).to_have_text(
+        "The book does not have this message."
+    )
+    expect(place.get_by_role("link", name="When it does not work")).to_be_visible()
+    expect(place.get_by_role("button")).to_have_count(0)  # it is spelt like no term
+
+
+@pytest.mark.parametrize("question", ["", "cls_token"])
 @pytest.mark.parametrize("page", ["search", "book/notation"])
-def test_axe_finds_nothing_in_what_was_found(visits, page):
+def test_axe_finds_nothing_in_what_is_shown(visits, page, question):
     one = dialog_on(visits, page, reduced_motion="reduce")  # colours change at once
     if page != "search":
         one.tab.keyboard.press("Control+k")
-    one.tab.locator("form.bd-search input:focus").fill("cls_token")
-    expect(one.tab.locator(".search-group").first).to_be_visible()
+    one.tab.locator("form.bd-search input:focus").fill(question)
+    shown = ".search-group" if question else ".search-nearest li"
+    expect(one.tab.locator(f"{shown}:visible").first).to_be_visible()
     for size in (WIDE, PHONE, NARROWEST):
         resize(one.tab, size)
         assert too_wide(one.tab)[0] == 0

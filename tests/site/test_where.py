@@ -34,11 +34,27 @@ REFUSE = """
 """
 
 
+KEPT = "Object.keys(localStorage).filter(key => key.startsWith('vit-steps: ')).length"
+
+
+def goes_again(goto, tab):
+    """From a folder, a busy Chromium may give a page nothing of what is kept."""
+
+    def go(address, **how):
+        kept = tab.url.startswith("file:") and tab.evaluate(KEPT)
+        goto(address, **how)
+        if kept and not tab.evaluate(KEPT):
+            goto(address, **how)
+
+    return go
+
+
 @pytest.fixture(params=["server", "folder"])
 def visit(request, browser, site):
     """A browser that has kept nothing, and pages from a server or from a folder."""
     one = Visit(browser, color_scheme="light")
     one.site = site if request.param == "server" else f"{HTML.as_uri()}/"
+    one.tab.goto = goes_again(one.tab.goto, one.tab)
     resize(one.tab, DESK)
     yield one
     assert one.errors == []
@@ -150,15 +166,6 @@ def test_the_side_bar_shows_the_pages_own_entry(visit):
     assert side.evaluate("side => side.scrollTop") == 0
 
 
-def test_the_keyboard_sees_where_it_is_in_the_side_bar(visit):
-    resize(visit.tab, DESK)
-    visit.tab.goto(f"{visit.site}{CHAPTER}.html")
-    field = visit.tab.locator(".bd-sidebar-primary .search-button-field")
-    field.evaluate("field => field.focus({ focusVisible: true })")
-    style = field.evaluate("field => getComputedStyle(field).outline")
-    assert style.endswith("solid 3px"), style
-
-
 def test_a_reader_goes_on_where_he_stopped(visit):
     tab = visit.tab
     anchor = "one-query-with-a-pencil"
@@ -183,7 +190,20 @@ def test_a_reader_goes_on_where_he_stopped(visit):
     link = tab.locator(".bd-sidebar-primary .go-on a")
     assert link.inner_text() == "One query with a pencil"
     tab.goto(f"{visit.site}book/notation.html")
-    assert tab.locator(".bd-sidebar-primary .go-on a").inner_text() == words
+    link = tab.locator(".bd-sidebar-primary .go-on a")
+    assert link.inner_text() == "4. Scaled dot-product attention"
+
+
+def test_who_scrolls_before_the_page_has_loaded_finds_the_place_again(visits, site):
+    tab = visits().tab
+    scripts = []
+    tab.route("**/book/where.js*", lambda route: scripts.append(route))
+    tab.goto(f"{site}{CHAPTER}.html", wait_until="commit")
+    section = tab.locator("#one-query-with-a-pencil")
+    section.evaluate("section => section.scrollIntoView()")
+    tab.wait_for_function("scrollY > 0")
+    scripts[0].continue_()
+    tab.wait_for_function("localStorage['vit-steps: place']?.includes('04_scaled')")
 
 
 # The words at the line below the head: what a reader has just begun to read.
@@ -222,6 +242,36 @@ def test_the_way_back_leads_to_the_line_in_any_window(visit, width):
     tab.wait_for_url(f"{visit.site}{CHAPTER}.html#a-longer-key-can-get-more-attention")
     tab.wait_for_load_state("networkidle")
     assert tab.evaluate(AT_THE_LINE) == words
+
+
+@pytest.mark.parametrize(
+    ("page", "size"), [("07_vision_transformer", DESK), ("12_scale", PHONE)]
+)
+@pytest.mark.parametrize("left_at", [3000, 6300, 9000, 12000])
+def test_the_way_back_leads_there_past_cells_that_are_not_shown(
+    visits, site, page, size, left_at
+):
+    tab = visits(alone=True).tab
+    resize(tab, size)
+    tab.goto(f"{site}notebooks/{page}.html", wait_until="networkidle")
+    tab.evaluate(f"scrollTo({{ top: {left_at}, behavior: 'instant' }})")
+    tab.wait_for_function("localStorage['vit-steps: place']?.includes(':')")
+    tab.goto(f"{site}book/intro.html", wait_until="networkidle")
+    tab.locator("article .go-on a").click()
+    tab.wait_for_url(f"**/notebooks/{page}.html*")
+    tab.wait_for_load_state("networkidle")
+    assert abs(tab.evaluate("scrollY") - left_at) <= 40
+
+
+def test_on_a_phone_the_way_back_leads_to_the_page_not_to_its_drawer(visit):
+    tab = visit.tab
+    resize(tab, PHONE)
+    tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    tab.locator(".primary-toggle").click()
+    tab.locator(".bd-sidebar-primary").get_by_role("link", name="Swin and DeiT").click()
+    tab.wait_for_url("**/13_swin_and_deit.html")
+    tab.go_back(wait_until="networkidle")
+    assert not tab.locator("#pst-primary-sidebar-checkbox").is_checked()
 
 
 def test_a_place_that_the_page_has_lost_is_its_section(visit):
@@ -381,7 +431,7 @@ def test_what_another_tab_keeps_is_shown_at_once(visit):
     assert marked.inner_text() == "4. Scaled dot-product attention"
     to_section(other, "one-query-with-a-pencil")
     link = visit.tab.locator(".bd-sidebar-primary .go-on a")
-    assert link.inner_text().startswith("4. Scaled dot-product attention, ")
+    assert link.inner_text() == "4. Scaled dot-product attention"
     other.get_by_label("I have read this chapter").uncheck()
     marked.wait_for(state="detached")
     visit.tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
@@ -397,8 +447,7 @@ def test_what_was_kept_can_be_forgotten(visit):
     tab.goto(f"{visit.site}book/intro.html", wait_until="networkidle")
     tab.get_by_role("button", name="Forget it").click()
     assert tab.locator(".go-on, a.was-read").count() == 0
-    kept = "Object.keys(localStorage).filter(key => key.startsWith('vit-steps: '))"
-    assert tab.evaluate(kept) == []
+    assert tab.evaluate(KEPT) == 0
 
 
 def test_a_page_works_where_nothing_is_kept(visit):
