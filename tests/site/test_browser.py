@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 from tests.site.test_pages import HTML, SOURCES
-from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, resize, too_wide
+from tests.site.visit import NARROWEST, PHONE, WHOLE, WIDE, Visit, resize, too_wide
 
 CHAPTERS = [s for s in SOURCES if re.match(r"notebooks/\d", s)]
 EXERCISE = next(s for s in SOURCES if s.startswith("notebooks/exercises/"))
@@ -73,7 +73,7 @@ def test_first_stop_of_the_keyboard_leads_past_the_navigation(visits, site):
     one.tab.goto(f"{site}{FIRST}.html")
     one.tab.keyboard.press("Tab")
     assert one.tab.evaluate(f"{FOCUSED}.innerText") == "Skip to main content"
-    expect(one.tab.locator("#pst-skip-link a")).to_be_in_viewport(ratio=1)
+    expect(one.tab.locator("#pst-skip-link a")).to_be_in_viewport(ratio=WHOLE)
     one.tab.keyboard.press("Enter")
     one.tab.keyboard.press("Tab")
     assert one.tab.evaluate(f"{FOCUSED}.closest('main') !== null")

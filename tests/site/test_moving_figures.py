@@ -24,6 +24,7 @@ from tests.site.visit import (
     NARROWEST,
     PHONE,
     SIZES_OF_LETTERS,
+    WHOLE,
     WIDE,
     WORDS_IN_THE_WAY,
     resize,
@@ -1968,7 +1969,7 @@ def test_the_flow_begins_with_a_question_whose_answer_it_does_not_show(visit):
     assert opened_step(figure).bounding_box()["width"] > 500
     figure.evaluate("figure => figure.scrollIntoView({block: 'end'})")
     heard = figure.get_by_role("status")
-    expect(heard).to_be_in_viewport(ratio=1)
+    expect(heard).to_be_in_viewport(ratio=WHOLE)
     bars = [f"bar-{digit}" for digit in range(10)]
     for expected in (1, 2, 0):  # the block after which the answer is right
         expect(heard).to_contain_text("After which block will the answer be ")

@@ -22,6 +22,7 @@ from tests.site.visit import (
     PHONE,
     SPACING,
     TURNED,
+    WHOLE,
     WIDE,
     has_room,
     places_among,
@@ -132,15 +133,17 @@ def test_the_gate_shows_what_one_gets_and_the_button_beside_it(visit, site, size
     picture = visit.tab.locator(".vp-preview img:visible")
     assert "the maps of twelve blocks" in picture.get_attribute("alt")
     still = visit.tab.locator(".vp-still")
-    expect(still).to_be_in_viewport(ratio=1)
+    expect(still).to_be_in_viewport(ratio=WHOLE)
     assert picture.bounding_box()["width"] >= 480, "its letters can be read"
     assert still.bounding_box()["width"] >= (0.4 * wide if high < 500 else 280)
     names = "all => all.map(one => one.title)"
     six = visit.tab.locator(".vp-six button").evaluate_all(names)
     assert six == SIX, "the order that they have in the stage"
     button = visit.tab.get_by_role("button", name="Load the model")
-    expect(button).to_be_in_viewport(ratio=1)
-    expect(visit.tab.get_by_role("button", name="rocket")).to_be_in_viewport(ratio=1)
+    expect(button).to_be_in_viewport(ratio=WHOLE)
+    expect(visit.tab.get_by_role("button", name="rocket")).to_be_in_viewport(
+        ratio=WHOLE
+    )
 
 
 def test_loading_can_be_stopped_and_a_failure_is_explained(visit, site):
@@ -343,7 +346,7 @@ def test_a_second_photograph_leaves_the_four_pictures_their_size(stage):
     before = small.bounding_box()["width"]
     stage.get_by_label("Find it also in").select_option("astronaut")
     other = stage.locator(".vp-other-picture")
-    expect(other).to_be_in_viewport(ratio=1)
+    expect(other).to_be_in_viewport(ratio=WHOLE)
     assert small.bounding_box()["width"] == before
     for name in stage.locator(".vp-view:visible").all():
         inside = "one => one.firstElementChild.nextElementSibling.offsetWidth"
@@ -357,7 +360,7 @@ def test_a_bet_shows_the_photograph_that_it_speaks_of(stage):
     before = stage.locator(".vp-board").bounding_box()
     stage.get_by_role("button", name="astronaut", exact=True).click()
     settled(stage)
-    expect(shown).to_be_in_viewport(ratio=1)
+    expect(shown).to_be_in_viewport(ratio=WHOLE)
     assert stage.locator(".vp-board").bounding_box() == before
     stage.get_by_role("button", name="cat", exact=True).click()
     expect(shown).to_have_count(0)
@@ -382,13 +385,13 @@ def test_a_bet_is_answered_where_it_was_made(visits, site, size):
         if size is PHONE:
             shown = tab.locator(".vp-board, .vp-to-board canvas")
             seen = shown.and_(tab.locator(":visible")).last
-            expect(seen).to_be_in_viewport(ratio=1)
+            expect(seen).to_be_in_viewport(ratio=WHOLE)
             assert seen.bounding_box()["width"] >= 128, "the photograph, over the bet"
         seen = card.get_by_role("img")
         if size is PHONE and name == "It will":
             assert not seen.is_visible(), "it stands above"
         else:
-            expect(seen).to_be_in_viewport(ratio=1)
+            expect(seen).to_be_in_viewport(ratio=WHOLE)
             assert seen.bounding_box()["width"] >= (130 if size is PHONE else 64)
             assert seen.get_attribute("aria-label").count("most similar patch") == 1
         expect(card).to_have_attribute("aria-busy", "false")
@@ -732,9 +735,9 @@ def test_on_a_phone_the_brush_stands_at_the_photograph(visits, site):
     square, hide = tab.locator(".vp-square"), tab.get_by_label("hide patches")
     hide.scroll_into_view_if_needed()
     tab.mouse.wheel(0, 300)
-    expect(square).not_to_be_in_viewport(ratio=1)
+    expect(square).not_to_be_in_viewport(ratio=WHOLE)
     hide.tap()
-    expect(square).to_be_in_viewport(ratio=1)
+    expect(square).to_be_in_viewport(ratio=WHOLE)
     said = tab.locator(".vp-taken")
     expect(said).to_contain_text("Paint over the photograph")
     expect(hide).to_be_in_viewport()
@@ -784,7 +787,7 @@ def test_an_answered_bet_leaves_the_stage_where_it_is(visit, site, high):
             again.wait_for()
             settled(visit.tab)
             assert board.bounding_box() == before, title
-            expect(said).to_be_in_viewport(ratio=1)
+            expect(said).to_be_in_viewport(ratio=WHOLE)
             again.click()
             card.locator(".vl-bet").first.wait_for()
         card.get_by_role("button", name="Next").click()
@@ -823,7 +826,7 @@ def test_on_a_tablet_photograph_and_sentence_stand_beside_the_maps(visits, site,
     settled(tab)
     expect(said).to_contain_text("is switched off")
     for one in (tab.locator(".vp-square"), said):
-        expect(one).to_be_in_viewport(ratio=1)
+        expect(one).to_be_in_viewport(ratio=WHOLE)
         assert one.evaluate(IS_SEEN), "not below the header"
     tab.get_by_label("Find it also in").select_option("coffee")
     settled(tab)
@@ -852,9 +855,9 @@ def test_on_a_phone_photograph_and_bet_are_on_the_first_screen(visits, site, siz
         tab.locator(".vp-file-label"),
         tab.get_by_role("combobox").first,
     ):
-        expect(one).to_be_in_viewport(ratio=1)
+        expect(one).to_be_in_viewport(ratio=WHOLE)
     for one in tab.locator(".vl-bet").all():
-        expect(one).to_be_in_viewport(ratio=1)
+        expect(one).to_be_in_viewport(ratio=WHOLE)
     board, card, views = (
         tab.locator(part).bounding_box()
         for part in (".vp-board", ".vl-challenge", ".vp-makings")
@@ -908,16 +911,16 @@ def test_photograph_bet_and_answer_are_seen_at_once(visits, site, size):
         a_map.tap()
         expect(said).to_contain_text(name, ignore_case=True)
         for one in (a_map, tab.locator(".vp-square"), said):
-            expect(one).to_be_in_viewport(ratio=1)
+            expect(one).to_be_in_viewport(ratio=WHOLE)
         square, pill = (
             tab.locator(of).bounding_box() for of in (".vp-square", ".vp-off")
         )
         assert pill["x"] == square["x"], "not over the blocks' switches, but below"
         assert square["y"] + square["height"] <= pill["y"]
-        expect(tab.locator(".vp-off")).to_be_in_viewport(ratio=1)
+        expect(tab.locator(".vp-off")).to_be_in_viewport(ratio=WHOLE)
         tab.get_by_role("switch", name=name[:-8], exact=True).tap()
         expect(said).to_contain_text("is switched off")
-        expect(tab.locator(".vp-square")).to_be_in_viewport(ratio=1)
+        expect(tab.locator(".vp-square")).to_be_in_viewport(ratio=WHOLE)
     has_room(stage, tab.locator(".vp-maps"))
 
 
@@ -934,7 +937,7 @@ def test_in_a_small_window_the_whole_sentence_stays_over_the_maps(visits, site, 
     tab.get_by_role("switch", name="block 8", exact=True).tap()
     settled(tab)
     expect(said).to_contain_text("is switched off")
-    expect(said).to_be_in_viewport(ratio=1)
+    expect(said).to_be_in_viewport(ratio=WHOLE)
     assert said.evaluate(IS_SEEN)
     stays_inside(said)
     tab.add_style_tag(content=SPACING)
@@ -963,7 +966,7 @@ def test_what_is_off_is_said_on_the_next_photograph_and_goes_on_again(visits, si
     settled(tab)
     again = tab.locator(".vp-on-again")
     expect(again).to_have_text("Block 5 is off · switch on")
-    expect(again).to_be_in_viewport(ratio=1)
+    expect(again).to_be_in_viewport(ratio=WHOLE)
     tab.get_by_role("button", name="Saliency", exact=True).tap()
     expect(tab.locator(".vp-said")).to_contain_text(
         re.compile(r"This patch: 0\.\d\d\.")
@@ -993,7 +996,7 @@ def test_photograph_and_maps_have_the_height(stage, wide, high, photograph, a_ma
     maps = stage.locator(".vp-maps canvas")
     assert maps.first.bounding_box()["width"] >= a_map
     for one in (maps.last, stage.locator(".vl-challenge"), stage.locator(".vp-taken")):
-        expect(one).to_be_in_viewport(ratio=1)
+        expect(one).to_be_in_viewport(ratio=WHOLE)
     end = stage.locator(".vp-stage").bounding_box()
     assert end["y"] + end["height"] <= high
 
@@ -1001,7 +1004,7 @@ def test_photograph_and_maps_have_the_height(stage, wide, high, photograph, a_ma
 def test_a_pressed_head_has_its_switch_in_sight(stage):
     stage.get_by_role("button", name="block 11, head 5", exact=True).click()
     switch = stage.get_by_role("switch", name="block 11, head 5")
-    expect(switch).to_be_in_viewport(ratio=1)
+    expect(switch).to_be_in_viewport(ratio=WHOLE)
     title, area = (
         one.bounding_box() for one in (stage.locator(".vp-maps caption"), switch)
     )
@@ -1019,7 +1022,9 @@ def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
     tab.evaluate("() => new Promise(requestAnimationFrame)")
     tab.evaluate("() => new Promise(requestAnimationFrame)")
     assert small.evaluate("small => small.toDataURL()") != before
-    expect(tab.get_by_role("switch", name="block 9, head 1")).to_be_in_viewport(ratio=1)
+    expect(tab.get_by_role("switch", name="block 9, head 1")).to_be_in_viewport(
+        ratio=WHOLE
+    )
     first, pill = (
         tab.locator(of).first.bounding_box() for of in (".vp-maps canvas", ".vp-off")
     )
@@ -1033,7 +1038,9 @@ def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
     expect(said).to_contain_text("Block 9, head 1: the patch in row")
     assert said.evaluate(IS_SEEN), "beside the small photograph, over the maps"
     tab.get_by_role("button", name="Photograph", exact=True).tap()
-    expect(tab.locator(".vp-board")).to_be_in_viewport(ratio=1)  # the page glides there
+    expect(tab.locator(".vp-board")).to_be_in_viewport(
+        ratio=WHOLE
+    )  # the page glides there
     words_below = tab.locator(".vp-said")
     tab.get_by_label("Lit by").select_option("matches")
     expect(words_below).to_be_visible()
