@@ -59,7 +59,7 @@ def load(tab):
 
 def on_a_phone(visits, site, size, link="#photograph"):
     """Open the stage in a window that is touched, and load its model."""
-    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    tab = visits(has_touch=True, is_mobile=True).tab
     resize(tab, size)
     open_stage(tab, site, link)
     load(tab)
@@ -68,7 +68,7 @@ def on_a_phone(visits, site, size, link="#photograph"):
 
 @pytest.fixture
 def visit(visits):
-    return visits(alone=True)
+    return visits()
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_loading_can_be_stopped_and_a_failure_is_explained(visit, site):
 
 
 def test_a_photograph_that_is_pressed_first_is_looked_at_first(visits, site):
-    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    tab = visits(has_touch=True, is_mobile=True).tab
     resize(tab, PHONE)
     open_stage(tab, site)
     tab.get_by_role("button", name="Load the model").wait_for()
@@ -369,7 +369,7 @@ def test_a_bet_shows_the_photograph_that_it_speaks_of(stage):
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_a_bet_is_answered_where_it_was_made(visits, site, size):
     touch = {"has_touch": True, "is_mobile": True} if size is PHONE else {}
-    tab = visits(alone=True, **touch).tab
+    tab = visits(**touch).tab
     resize(tab, size)
     open_stage(tab, site)
     load(tab)
@@ -633,7 +633,7 @@ def test_a_picture_can_be_dropped_and_pasted(stage, tmp_path):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_axe_finds_nothing_in_the_stage(visits, site, size, theme):
-    tab = visits(alone=True, color_scheme=theme).tab
+    tab = visits(color_scheme=theme).tab
     resize(tab, size)
     open_stage(tab, site, "#stage=photograph&other=coffee&off=4,7.3&head=7.3&view=head")
     load(tab)
@@ -728,7 +728,7 @@ def test_what_is_shown_is_of_the_photograph_that_was_pressed_last(stage):
 
 def test_on_a_phone_the_brush_stands_at_the_photograph(visits, site):
     options = {"has_touch": True, "is_mobile": True, "reduced_motion": "reduce"}
-    tab = visits(alone=True, **options).tab
+    tab = visits(**options).tab
     resize(tab, PHONE)
     open_stage(tab, site)
     load(tab)
@@ -795,7 +795,7 @@ def test_an_answered_bet_leaves_the_stage_where_it_is(visit, site, high):
 
 
 def test_a_bet_goes_across(visits, site):
-    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    tab = visits(has_touch=True, is_mobile=True).tab
     size, high = {"width": 768, "height": 1024}, 140
     resize(tab, size)
     tab.goto(site + PAGE)
@@ -1048,7 +1048,7 @@ def test_on_a_phone_a_pressed_head_is_in_sight(visits, site):
 
 
 def test_in_forced_colours_a_switch_that_is_on_looks_different(visits, site):
-    tab = visits(alone=True, forced_colors="active").tab
+    tab = visits(forced_colors="active").tab
     open_stage(tab, site)
     load(tab)
     tab.get_by_role("switch", name="block 4").click()
