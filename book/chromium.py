@@ -18,7 +18,8 @@ from urllib.parse import unquote, urlsplit
 
 from playwright.sync_api import Browser, Error, Playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+NAMES = ["chromium-headless-shell", "chromium", "chromium-browser"]
+NAMES += ["google-chrome", "chrome", "msedge"]
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -65,6 +65,12 @@ def pytest_configure(config):
         kernels.fork_kernels()
 
 
+def pytest_runtest_logreport(report):
+    """Say at once what failed: a run that is cut off has no summary."""
+    if report.failed:
+        print(f"\nFAILED {report.nodeid}\n{report.longreprtext}", flush=True)
+
+
 def pytest_itemcollected(item):
     """Wait for a cell's outputs longer than the 5 s for which nbval waits by itself."""
     if hasattr(item, "output_timeout"):
