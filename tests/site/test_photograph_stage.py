@@ -1103,7 +1103,8 @@ RIGHT = [
 
 @pytest.mark.slow
 @needs_the_wheel
-def test_the_real_model_finds_what_pytorch_finds_and_settles_the_bets(visit, site):
+def test_the_real_model_finds_what_pytorch_finds_and_settles_the_bets(visits, site):
+    visit = visits(alone=True)  # the browser keeps the model's parts
     tab = visit.tab
     open_stage(tab, site, real=True)
     load(tab)
