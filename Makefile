@@ -1,7 +1,7 @@
 # make book         build the book in _build/html
 # make pdf          print the book and each of its pages as PDFs, for the pages' buttons (needs Chromium or Chrome)
 # make test         run every test on a few cases, and again the notebooks that differ from origin/main
-# make test-all     run every test on every case, and every notebook again (20 to 25 minutes)
+# make test-all     run every test on every case, and every notebook again (30 to 45 minutes)
 # make check        check style, types and imports, and run the package's own tests
 # make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
 # make exercises    make the students' notebooks from the sources with solutions   (SEED=2027: other numbers, for a class)
@@ -39,7 +39,7 @@ MARP := _build/marp/node_modules/@marp-team/marp-cli/marp-cli.js
 # The files from which pages are made, so neither tests nor what tools leave behind.
 FILES := find . \( -name .git $(foreach name,.github .venv node_modules _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
 # One thread each. A worker that dies ends the run, because another one would take up the same test again. Ten failures
-# end it too: each may have waited five minutes, and a run that is cut off for its length does not name them.
+# end it too, because each may have waited five minutes.
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder --max-worker-restart 0 --maxfail 10
 # The longest come first, so that all workers end at about the same time.
 TESTS := tests/classroom tests/site tests/package tests/checks tests/repository

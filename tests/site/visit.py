@@ -10,8 +10,8 @@ ZOOMED = {"width": 320, "height": 640}  # 1280 pixels, four times as large
 CRAMPED = ["320x480", "320x568", "568x320", "640x360", "640x480", "667x375", "700x500"]
 CRAMPED += ["360x640", "390x844", "320x256", "844x390", "932x430"]
 TURNED = ["568x320", "640x360", "667x375", "740x360", "844x390", "932x430"]
-# The share of an area that is seen of what is seen whole: a browser scrolls by whole
-# pixels, and a box may end at a part of one.
+# The least share of a box in the window that counts as all of it: the browser scrolls
+# by whole pixels, so a part of one may be cut off at the edge.
 WHOLE = 0.95
 # WCAG 1.4.12: more space between lines, letters, words and paragraphs.
 SPACING = """
