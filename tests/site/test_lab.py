@@ -1670,7 +1670,7 @@ def test_on_a_phone_image_and_bet_are_on_the_first_screen(visits, site, size):
     expect(look.get_by_label("digit 9, press")).to_be_in_viewport(ratio=WHOLE)
 
 
-@pytest.mark.parametrize("size", ["667x375", "844x390", "320x568"])
+@pytest.mark.parametrize("size", ["667x375", "844x390"])
 def test_options_come_into_sight_where_they_open(visits, site, size):
     look = on_a_phone(visits, site, window(size))
     look.get_by_role("button", name="Options").tap()
